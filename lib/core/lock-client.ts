@@ -167,7 +167,7 @@ export interface LockClient {
    * Connects; resolves when the client can acquire locks. Call it once, before the first acquire.
    *
    * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`, and with
-   * `LockClientClosedError` when the client is or gets closed.
+   * `LockClientClosedError` when the client is or gets closed. The client is closed when that rejects: create another one.
    */
   connect(): Promise<void>;
   /**

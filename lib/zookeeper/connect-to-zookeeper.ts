@@ -25,14 +25,19 @@ async function localAddress(clock: Clock): Promise<Buffer> {
   return data;
 }
 
+const isOpen = ({ accepts }: RecipeContext) => accepts !== 'none';
+
 /**
  * Connects a client; resolves when requests can be sent.
  *
  * Rejects with `LockConnectionError` after `connectTimeout`, with `LockClientClosedError` when the client closes.
+ *
+ * @param close closes the client, as one that could not connect never will: what waits for it would wait for ever
  */
 export async function connectToZooKeeper(
   settings: ZooKeeperLockClientSettings,
   context: RecipeContext,
+  close: () => Promise<void>,
 ): Promise<void> {
   const { name, connection, events, clock, connectTimeout, nodeData, worker } = settings;
   if (context.accepts !== 'all') throw new LockClientClosedError({ client: name });
@@ -47,9 +52,11 @@ export async function connectToZooKeeper(
     await untilConnected(connection, wait);
     context.nodeData = nodeData ?? (await localAddress(clock));
     await worker?.start(connection);
+    if (!isOpen(context)) throw new LockClientClosedError({ client: name });
   } catch (cause) {
     stop(); // the state change of the close must not replace `lastReason`
-    await connection.close();
+    wait.end(); // it would be waited for
+    await close();
     if (!(cause instanceof LockTimeoutError)) throw cause;
     throw new LockConnectionError(
       `Lock client "${name}" could not connect within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the servers run, or raise \`connectTimeout\`.`,

@@ -212,7 +212,7 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   connect(): Promise<void> {
-    return connectToZooKeeper(this.settings, this.#context);
+    return connectToZooKeeper(this.settings, this.#context, () => this.close());
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

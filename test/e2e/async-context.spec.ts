@@ -306,7 +306,7 @@ describe('What a call hears of its lease', () => {
     const [participant] = await client.mutex('lost').participants();
     await tenant.run('B', () => client.revoke(participant!));
     await eventually('it was asked', () => heard.length === 1);
-    tenant.run('B', () => lease.hold.revoke('it was taken away'));
+    void tenant.run('B', () => lease.hold.revoke('it was taken away'));
     end.resolve();
     await call;
     await app.close();

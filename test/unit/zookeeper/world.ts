@@ -41,6 +41,13 @@ export class VirtualWorld {
 
   /** A client with a network of its own; resolves when it is connected. */
   async join(options: JoinOptions = {}) {
+    const visitor = this.arrive(options);
+    await this.clock.runUntil(visitor.locks.connect());
+    return visitor;
+  }
+
+  /** The same, before it connects. */
+  arrive(options: JoinOptions = {}) {
     const { clock } = this;
     const { sessionTimeout = Infinity, tickTime, auth, random, latency, ...settings } = options;
     const { through = (it) => it, servers = embeddedServers, ...others } = settings;
@@ -69,7 +76,6 @@ export class VirtualWorld {
       nodeData: Buffer.alloc(0),
       ...others,
     });
-    await clock.runUntil(locks.connect());
     return { locks, connection, network, log };
   }
 }
