@@ -55,6 +55,8 @@ export interface RecipeContext extends LockScope {
   readonly connection: ZooKeeperConnection;
   readonly chroot: string;
   readonly acl?: readonly AclEntry[] | undefined;
+  /** List of the ephemeral nodes; `undefined` if they are open to all, as those of a driver that cannot create with a list. */
+  readonly nodeAcl?: readonly AclEntry[] | undefined;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly events: LockEventEmitter;
@@ -99,6 +101,7 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     connection,
     chroot,
     acl,
+    nodeAcl: connection.createsWithAcl ? acl : undefined,
     serverIds,
     clock,
     newId,

@@ -128,9 +128,10 @@ export interface ZooKeeperLockOptions extends WaiterLimits {
   /** Credentials presented on every connection. */
   readonly auth?: readonly AuthInfo[] | undefined;
   /**
-   * Access control list of the non-ephemeral nodes that this client creates: directories of locks, counters, shared values,
-   * barriers. Existing nodes keep theirs. It prevents unauthorized clients from queueing, listing, deleting, and changing
-   * numbers; the lock nodes in the directories are open, as the driver can create no others.
+   * Access control list of the nodes that this client creates: directories of locks, counters, shared values, barriers, and with
+   * the driver `'wire'` the lock nodes in the directories, which are open otherwise. Existing nodes keep theirs. It prevents
+   * unauthorized clients from queueing, listing, deleting, and changing numbers. Those that may list, but not read the nodes, cannot
+   * wait for them.
    *
    * @default open to all
    */

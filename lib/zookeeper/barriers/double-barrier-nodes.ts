@@ -94,9 +94,9 @@ export class BarrierMember {
 
   /** Resolves to false when the caller must try again. */
   async #attempt(wait: WaitScope, session: string | undefined): Promise<boolean> {
-    const { connection, nodeData } = this.context;
+    const { connection, nodeData, nodeAcl } = this.context;
     try {
-      await wait.until(connection.create(this.path, nodeData, CreateMode.EPHEMERAL));
+      await wait.until(connection.create(this.path, nodeData, CreateMode.EPHEMERAL, nodeAcl));
       return true;
     } catch (error) {
       if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error;

@@ -164,7 +164,7 @@ export class ZooKeeperReports implements PeerReports {
   }
 
   async #write(report: MakeReport): Promise<void> {
-    const { connection, parents } = this.context;
+    const { connection, parents, nodeAcl } = this.context;
     const answer = Buffer.from(await report(this.#maxBytes));
     if (this.#isClosed) return;
     try {
@@ -174,7 +174,7 @@ export class ZooKeeperReports implements PeerReports {
       if (!ZooKeeperError.is(error, ReturnCode.NONODE)) throw this.#refused(error, answer);
       await parents.make(this.#answers);
       try {
-        await connection.create(this.#own, answer, CreateMode.EPHEMERAL);
+        await connection.create(this.#own, answer, CreateMode.EPHEMERAL, nodeAcl);
       } catch (again) {
         if (!ZooKeeperError.is(again, ReturnCode.NODEEXISTS)) throw this.#refused(again, answer);
       }

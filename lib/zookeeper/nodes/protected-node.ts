@@ -34,7 +34,7 @@ export class ProtectedNode {
    * @param digits its sequence number, in the ten digits of the name; default: the next of the directory
    */
   constructor(
-    private readonly context: Pick<RecipeContext, 'connection' | 'newId'>,
+    private readonly context: Pick<RecipeContext, 'connection' | 'newId' | 'nodeAcl'>,
     private readonly directory: string,
     private readonly lockName: string,
     private readonly data: Buffer,
@@ -71,7 +71,8 @@ export class ProtectedNode {
     const path = `${this.directory}/${this.#prefix}${this.lockName}${this.digits ?? ''}`;
     const isSequential = this.digits === undefined;
     const mode = isSequential ? CreateMode.EPHEMERAL_SEQUENTIAL : CreateMode.EPHEMERAL;
-    this.#creating = this.context.connection.create(path, this.data, mode).then(
+    const { connection, nodeAcl } = this.context;
+    this.#creating = connection.create(path, this.data, mode, nodeAcl).then(
       (made) => {
         this.#creating = undefined; // a waiter would keep it
         this.isUncertain = false;

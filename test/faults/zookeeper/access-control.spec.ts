@@ -6,6 +6,8 @@ import type { ZooKeeperLockClient } from '../../../lib/zookeeper/zookeeper-lock-
 import type { ZooKeeperLockOptions } from '../../../lib/zookeeper/zookeeper-options.js';
 import { useZooKeeperStage } from '../support/zookeeper-stage.js';
 
+const EMPTY = Buffer.alloc(0);
+
 describe('Locks in directories that only one user may access', () => {
   const stage = useZooKeeperStage({ containerCheckIntervalMs: 100 });
   const clients: ZooKeeperLockClient[] = [];
@@ -80,6 +82,41 @@ describe('Locks in directories that only one user may access', () => {
     expect(await semaphore.tryAcquire()).toBeUndefined();
     limit.close();
     mode.close();
+  });
+
+  it('are of nodes that others may at most read, by the driver `wire`, where they may read the directories', async () => {
+    const [anyone, mine] = [
+      { scheme: 'world', id: 'anyone' },
+      { scheme: 'auth', id: '' },
+    ];
+    const ann = await connect({
+      driver: 'wire',
+      auth: [{ scheme: 'digest', auth: 'ann:secret' }],
+      acl: [
+        { perms: Permission.ALL, ...mine },
+        { perms: Permission.READ, ...anyone },
+      ],
+    });
+    await using _ = await ann.mutex('seats').acquire();
+    await using _permit = await ann.semaphore('rooms', { permits: 1 }).acquire();
+    const waiting = Promise.allSettled([
+      ann.semaphore('rooms', { permits: 1 }).acquire(),
+      ann.doubleBarrier('batch', 2).enter(),
+    ]);
+    const { connection } = stage.other;
+    const nodes = { seats: 1, 'rooms/leases': 2, 'rooms/locks': 1, batch: 1 };
+    for (const [place, count] of Object.entries(nodes)) {
+      const directory = `${basePath}/${place}`;
+      await stage.other.queue(directory, count);
+      const [name] = await connection.getChildren(directory);
+      const path = `${directory}/${name}`;
+      await connection.getData(path);
+      const open = [{ perms: Permission.ALL, ...anyone }];
+      await expect(connection.setAcl(path, open)).rejects.toMatchObject({ code: 'NOAUTH' });
+      await expect(connection.setData(path, EMPTY)).rejects.toMatchObject({ code: 'NOAUTH' });
+    }
+    await ann.close();
+    await waiting;
   });
 
   it('are well for a client that may not read the directory above them', async () => {

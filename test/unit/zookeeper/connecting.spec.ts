@@ -34,7 +34,7 @@ describe('A client that is closed while it connects', () => {
       start: async () => void (closed = visitor.locks.close()),
       close: async () => {},
     };
-    visitor = world.arrive({ worker: worker as never });
+    visitor = world.arrive({ worker });
     const connecting = world.clock.runUntil(visitor.locks.connect());
     await expect(connecting).rejects.toBeInstanceOf(LockClientClosedError);
     await world.clock.runUntil(closed);
