@@ -98,7 +98,8 @@ export class LockAttempt {
           return 'granted';
         }
       } catch (error) {
-        await createMissingParents(error, this.directory, parents, this.acquisition);
+        const sent = this.node.path === undefined ? this.node.data.length : 0;
+        await createMissingParents(error, this.directory, parents, this.acquisition, sent);
       }
     }
   }

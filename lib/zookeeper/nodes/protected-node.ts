@@ -37,7 +37,7 @@ export class ProtectedNode {
     private readonly context: Pick<RecipeContext, 'connection' | 'newId' | 'nodeAcl'>,
     private readonly directory: string,
     private readonly lockName: string,
-    private readonly data: Buffer,
+    readonly data: Buffer,
     readonly digits?: string,
   ) {
     this.#prefix = `_c_${context.newId()}-`;

@@ -14,6 +14,13 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { ContainerParents } from './container-parents.js';
 import { untilConnected } from './node-requests.js';
 
+/**
+ * A server hangs up on a request that is too long for it, and with it on the session that holds the locks. So a create of more
+ * bytes than these, during which the connection was lost so often in a row, is not sent again.
+ */
+const SHORT = 16_384;
+const LOST_IN_A_ROW = 3;
+
 /** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
 export class RetryLoop {
   /** Number of retries since the last answer of the servers. */
@@ -37,8 +44,10 @@ export class RetryLoop {
    *
    * Rejects with the error that ended the wait, if it has ended; with `LockConnectionError` if the policy gives up or the
    * servers rejected the request; with `error` itself if it is no `ZooKeeperError`.
+   *
+   * @param sent length of the data of the create that was under way, if one was
    */
-  async after(error: unknown): Promise<void> {
+  async after(error: unknown, sent = 0): Promise<void> {
     this.wait.throwIfEnded();
     if (!(error instanceof ZooKeeperError)) throw error;
     if (!error.isTransient) throw this.#refused(error);
@@ -46,6 +55,8 @@ export class RetryLoop {
     const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed - this.#failingSince);
     if (delay === undefined) throw this.#givenUp(error);
     this.#retries += 1;
+    const isLost = ZooKeeperError.isTransport(error.rc) && this.#retries >= LOST_IN_A_ROW;
+    if (isLost && sent > SHORT) throw this.#tooLong(error, sent);
     await this.wait.sleep(delay);
   }
 
@@ -57,11 +68,22 @@ export class RetryLoop {
     );
   }
 
-  #refused(cause: ZooKeeperError): LockConnectionError {
+  #tooLong(cause: ZooKeeperError, bytes: number): LockConnectionError {
     return new LockConnectionError(
-      `The ZooKeeper servers refused to ${cause.message}. Check the options \`auth\`, \`acl\` and \`basePath\` against what is on the servers.`,
+      `The connection to the ZooKeeper servers was lost ${LOST_IN_A_ROW} times in a row while a node with ${bytes} bytes of data was created. They hang up on a request that is longer than their \`jute.maxbuffer\`: give less \`data\`, or raise that limit.`,
       { ...this.context, cause },
     );
+  }
+
+  #refused(cause: ZooKeeperError): LockConnectionError {
+    const isFull = cause.rc === ReturnCode.QUOTAEXCEEDED;
+    const advice = isFull
+      ? 'Raise the quota of that part of the tree, or remove what fills it.'
+      : 'Check the options `auth`, `acl` and `basePath` against what is on the servers.';
+    return new LockConnectionError(`The ZooKeeper servers refused to ${cause.message}. ${advice}`, {
+      ...this.context,
+      cause,
+    });
   }
 
   #givenUp(cause: ZooKeeperError): LockConnectionError {
@@ -80,14 +102,19 @@ export interface RetryBounds {
   readonly retry: RetryLoop;
 }
 
-/** Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy. */
+/**
+ * Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy.
+ *
+ * @param sent length of the data of the create that was under way, if one was
+ */
 export async function createMissingParents(
   error: unknown,
   directory: string,
   parents: ContainerParents,
   { wait, retry }: RetryBounds,
+  sent = 0,
 ): Promise<void> {
-  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error);
+  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, sent);
   try {
     await wait.until(parents.make(directory));
   } catch (failure) {

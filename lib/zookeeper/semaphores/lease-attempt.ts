@@ -116,7 +116,9 @@ export class LeaseAttempt {
       } catch (error) {
         const settled = Promise.all(this.nodes.map((node) => node.settled()));
         await this.#wait.until(settled); // one create has failed, others may be under way
-        await createMissingParents(error, this.request.directory, parents, this.acquisition);
+        const { directory, data } = this.request;
+        const sent = this.nodes.some(({ path }) => path === undefined) ? data.length : 0;
+        await createMissingParents(error, directory, parents, this.acquisition, sent);
       } finally {
         stop?.();
         connection.unwatch(this.request.directory, this.#wake);

@@ -7,6 +7,39 @@ import { eventually, isSettled } from '../../support/time.js';
 import { type Client } from '../../contract/backends/zookeeper.js';
 import { clientOf, useTwoClients } from './world.js';
 
+describe('An acquire with more data than the servers accept, which hang up on it,', () => {
+  const two = useTwoClients();
+  const isTooLong = (request: Request) => request.op === 'create' && request.data.length > 20_000;
+
+  it.each([
+    ['mutex', (client: Client, data: Buffer) => client.locks.mutex('big', { data }).acquire()],
+    [
+      'semaphore',
+      (client: Client, data: Buffer) =>
+        client.locks.semaphore('big', { permits: 2, data }).acquire(),
+    ],
+  ])('of a %s is refused, and the locks of its client are kept', async (_, acquire) => {
+    const { network, mine, theirs } = two;
+    const held = await mine.lock('door').acquire();
+    network.fate = (request) => (isTooLong(request) ? 'lost' : 'served');
+    await expect(acquire(mine, Buffer.alloc(20_001))).rejects.toMatchObject({
+      code: 'LOCK_CONNECTION',
+      key: 'big',
+      message: expect.stringMatching(/20001 bytes.*`jute\.maxbuffer`/),
+    });
+    expect([held.isHeld, await theirs.lock('door').tryAcquire()]).toEqual([true, undefined]);
+    await (await acquire(mine, Buffer.alloc(20_000))).release();
+  });
+
+  it('of little data goes on, as that is not the reason', async () => {
+    let lost = 0;
+    two.network.fate = ({ op }) => (op === 'create' && (lost += 1) <= 6 ? 'lost' : 'served');
+    const data = Buffer.alloc(16_000);
+    await (await two.mine.locks.mutex('small', { data }).acquire()).release();
+    expect(lost).toBeGreaterThan(6);
+  });
+});
+
 describe('A downgrade over a connection with faults', () => {
   const two = useTwoClients();
   let writer: ZooKeeperLease;

@@ -269,6 +269,14 @@ describe('Requests that the servers refuse', () => {
   });
 
   it.each([
+    ['a list', NOAUTH, /NOAUTH\. Check the options `auth`, `acl` and `basePath`/],
+    ['a quota', QUOTAEXCEEDED, /QUOTAEXCEEDED\. Raise the quota of that part of the tree/],
+  ])('end an acquire with what to do about it: %s', async (_, rc, advice) => {
+    refuse(rc, 1, ({ op }) => op === 'create');
+    await expect(acquire('door')).rejects.toThrow(advice);
+  });
+
+  it.each([
     ['a root that may not be read', NOAUTH],
     ['a busy server', THROTTLEDOP],
   ])('are an answer to a ping: %s', async (_, rc) => {
