@@ -157,6 +157,7 @@ function redisMultiLockScriptSuite(stage: () => RedisStage): void {
   const multiOf = ({ locks }: RedisStageClient, ...parts: string[]) =>
     locks.multiLock(parts.map((part) => locks.mutex(keyOf(part))));
   /** The keys of each script that the client sends meanwhile to take locks. */
+  const partOf = ({ locks }: RedisStageClient, part: string) => locks.mutex(keyOf(part));
   const takenBy = async (client: RedisStageClient, work: () => Promise<unknown>) => {
     const before = client.requests.length;
     await work();
@@ -183,6 +184,45 @@ function redisMultiLockScriptSuite(stage: () => RedisStage): void {
       );
     await held.release();
     await (await lease).release();
+  });
+
+  it('are free for others of its own process, too, while it waits for one of them', async () => {
+    const { mine, theirs } = stage();
+    const [a, b, c] = ['a', 'b', 'c'].map((part) => partOf(mine, part));
+    const elsewhere = await partOf(theirs, 'c').acquire();
+    const holder = await b!.acquire();
+    const waiting = [
+      [b!, c!],
+      [a!, b!],
+    ].map((parts) => mine.locks.multiLock(parts).acquire());
+    await eventually('both wait', () => mine.locks.status().waiting === 2);
+    await holder.run(async () => await (await a!.acquire({ wait: 20_000 })).release()); // no circle
+    expect(await (await a!.tryAcquire())?.release()).toBeUndefined();
+    await holder.release();
+    await (await waiting[1]!).release(); // though the other one came first, and wants b, too
+    await elsewhere.release();
+    await (await waiting[0]!).release();
+  });
+
+  it('keep out callers of its own process while it holds them, which then have their turn', async () => {
+    const { mine } = stage();
+    const [a, b] = ['a', 'b'].map((part) => partOf(mine, part));
+    const first = await b!.acquire();
+    const both = mine.locks.multiLock([a!, b!]).acquire();
+    const next = b!.acquire();
+    await eventually('both wait', () => mine.locks.status().waiting === 2);
+    await first.release();
+    const inside: string[] = [];
+    const enter = async (name: string, lease: Promise<{ release(): Promise<void> }>) => {
+      const entered = await lease;
+      inside.push(name);
+      await partOf(mine, 'c').using(() => {});
+      expect(inside.splice(0)).toEqual([name]);
+      await entered.release();
+    };
+    await Promise.all([enter('both', both), enter('next', next)]);
+    await using free = await b!.tryAcquire();
+    expect(free?.isHeld).toBe(true);
   });
 
   it('are not asked for again when the caller holds them', async () => {

@@ -151,10 +151,11 @@ export class BaseLock {
         key,
         commands,
         request: { holder, lease, about, mayWait, isHandedOn: handOff !== undefined },
-        lines: [commands],
-        granted: (grant, [place]) =>
-          new RedisLease(this.hold(grant, holder, lease, options, place!).hold),
-        takeOver: (handed, [place]) => this.#takeOver(handed, lease, options, place!, wait),
+        names: [commands.redisKey],
+        line: commands,
+        granted: (grant, place) =>
+          new RedisLease(this.hold(grant, holder, lease, options, place).hold),
+        takeOver: (handed, place) => this.#takeOver(handed, lease, options, place, wait),
         takeBack: (contention) => this.takeBack(contention, holder, lease),
       },
       wait,

@@ -8,27 +8,29 @@ import type { AcquireCommands, LockCommands, LockRequest } from './lock-commands
 import { holderOf } from './lock-holders.js';
 
 /** What one acquire contends for. */
-interface Contest<T> {
+export interface Contest<T> {
   /** Key of the lock, for errors. */
   readonly key: string;
+  /** Names on the server of the locks. */
+  readonly names: readonly string[];
   readonly commands: AcquireCommands;
   readonly request: LockRequest;
-  /** Local queues that the acquire joins, in the order of the names, so that no two acquires wait for each other in a cycle. */
-  readonly lines: readonly Pick<LockCommands, 'localQueue' | 'redisKey'>[];
+  /** The local queue that the acquire joins. */
+  readonly line: Pick<LockCommands, 'localQueue' | 'redisKey'>;
   /**
    * Turns a grant into the caller's result, in the event loop turn of the answer, so that nothing runs in between.
    *
-   * @param places the acquire's own, one per queue; those of a queue of holders must be left when the lock is free or lost
+   * @param place the acquire's own; in a queue of holders it must be left when the lock is free or lost
    */
-  granted(grant: Granted, places: readonly LocalQueuePlace[]): T;
+  granted(grant: Granted, place: LocalQueuePlace): T;
   /** Turns what another acquire of this client hands on into the result; `undefined`: it does not take that. */
-  takeOver?(handed: Handed, places: readonly LocalQueuePlace[]): T | undefined;
+  takeOver?(handed: Handed, place: LocalQueuePlace): T | undefined;
   /** Removes anything that an acquire without a result has left, or may still leave, on the server. */
   takeBack(contention: AcquireLoop): void;
 }
 
 /**
- * Runs any acquire on this backend: joins the local queues, contends on the server, discards a grant that comes too late,
+ * Runs any acquire on this backend: joins the local queue, contends on the server, discards a grant that comes too late,
  * and cleans up after an acquire without a result.
  *
  * Invariant: an acquire ends with a result, or with `takeBack` if the server may hold state for it.
@@ -40,19 +42,16 @@ export async function contend<T>(
   contest: Contest<T>,
   wait: WaitScope,
 ): Promise<T | undefined> {
-  const { key, commands, request, lines } = contest;
+  const { key, commands, request, line } = contest;
   const contention = new AcquireLoop(context, commands, request, wait, key);
   const holder = () => lastSeen(context, contest, contention, wait);
   wait.holder = holder;
-  const places: LocalQueuePlace[] = [];
+  const place = new LocalQueuePlace(context.lines, line, request.mayWait);
   let result: T | undefined;
   try {
-    for (const line of lines) {
-      const place = new LocalQueuePlace(context.lines, line, request.mayWait);
-      places.push(place);
-      if (place.isFirst) continue;
+    if (!place.isFirst) {
       const wasKept = place.onHandOff((handed) => {
-        result = contest.takeOver?.(handed, places);
+        result = contest.takeOver?.(handed, place);
         return result !== undefined;
       });
       if (result !== undefined) return result;
@@ -65,16 +64,16 @@ export async function contend<T>(
         if (result !== undefined) return result;
       }
     }
-    const grant = await contention.run(() => firstOf(places, wait));
+    const grant = await contention.run(() => place.first(wait));
     wait.throwIfEnded(); // a grant that comes too late does not count
-    if (grant) result = contest.granted(grant, places);
+    if (grant) result = contest.granted(grant, place);
     return result;
   } catch (error) {
     if (result !== undefined) return result; // it was handed on before the wait ended
     throw contention.explained(error);
   } finally {
     contention.end();
-    for (const place of places) if (result === undefined || !place.isOfHolders) place.leave();
+    if (result === undefined || !place.isOfHolders) place.leave();
     if (result === undefined && contention.mayBeOnServer) contest.takeBack(contention);
   }
 }
@@ -82,20 +81,12 @@ export async function contend<T>(
 /** The holder that the acquire last saw: of this client, or in an answer of the server. */
 function lastSeen<T>(
   context: RecipeContext,
-  { lines }: Contest<T>,
+  { names }: Contest<T>,
   { seen: [field, about] }: AcquireLoop,
   { subject }: WaitScope,
 ): LockHolder | undefined {
-  const names = lines.map(({ redisKey }) => redisKey);
   const isReadWrite = subject?.recipe === 'readLock' || subject?.recipe === 'writeLock';
   return (
     ownHolder(context, names) ?? (field ? holderOf(String(field), about, isReadWrite) : undefined)
   );
-}
-
-/** Resolves when this acquire is the one that asks the server for its process, to whether it had to wait for that. */
-async function firstOf(places: readonly LocalQueuePlace[], wait: WaitScope): Promise<boolean> {
-  let wasBehind = false;
-  for (const place of places) if (await place.first(wait)) wasBehind = true;
-  return wasBehind;
 }

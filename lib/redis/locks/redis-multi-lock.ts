@@ -7,7 +7,8 @@ import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockAcquire, lockRelease } from '../scripts/index.js';
 import { takeBack } from './base-lock.js';
-import { contend } from './contend.js';
+import { contend, type Contest } from './contend.js';
+import { LocalQueuePlace } from './local-queue.js';
 import {
   type AcquireCommands,
   type LockCommand,
@@ -97,6 +98,10 @@ function take(
   );
 }
 
+/**
+ * It waits on the server, and locally only behind others that want the same locks: in the line of one of them it would keep
+ * callers of this client from a lock that is free, as long as it waits for another. In the lines it stands when it has the locks.
+ */
 function contendForAll(
   context: RecipeContext,
   locks: readonly RedisLock[],
@@ -106,32 +111,43 @@ function contendForAll(
 ): Promise<RedisLease[] | undefined> {
   const bases = locks.map(({ base }) => base);
   const each = bases.map((base) => base.settings.commands);
+  const lockNames = locks.map(({ name }) => name);
+  const names = each.map(({ redisKey }) => redisKey);
   const { method, lease = context.watchdogTimeout } = options;
   const holder = newHolder(context.holderIds);
-  return contend(
-    context,
-    {
-      key: locks.map(({ key }) => key).join(' + '),
-      commands: multiCommands(
-        context,
-        locks.map(({ name }) => name),
-        each,
-      ),
-      request: { holder, lease, about: holderInfo(method), mayWait },
-      lines: each,
-      granted: (grant, places) => {
-        const released = new BatchedRelease(context);
-        const release = released.run.bind(released);
-        return bases.map(
-          (base, i) =>
-            new RedisLease(base.hold(grant, holder, lease, options, places[i]!, release).hold),
-        );
-      },
-      takeBack: (contention) =>
-        takeBack(context, contention, lease, (mayFollow) => releaseOfAll(each, holder, mayFollow)),
+  const contest: Contest<RedisLease[]> = {
+    key: locks.map(({ key }) => key).join(' + '),
+    names,
+    commands: multiCommands(context, lockNames, each),
+    request: { holder, lease, about: holderInfo(method), mayWait },
+    line: { localQueue: 'waiters', redisKey: JSON.stringify(names) },
+    granted: (grant) => {
+      const released = new BatchedRelease(context);
+      const release = released.run.bind(released);
+      return bases.map((base, i) => {
+        const place = new LocalQueuePlace(context.lines, each[i]!, false);
+        return new RedisLease(base.hold(grant, holder, lease, options, place, release).hold);
+      });
     },
-    wait,
-  );
+    takeBack: (contention) =>
+      takeBack(context, contention, lease, (mayFollow) => releaseOfAll(each, holder, mayFollow)),
+  };
+  const enter = () => contend(context, contest, wait);
+  return context.kept.size === 0 ? enter() : giveBackKept(context, each, wait).then(enter);
+}
+
+/** Has the client give back those of the locks that it keeps for its next caller. */
+async function giveBackKept(
+  context: RecipeContext,
+  locks: readonly LockCommands[],
+  wait: WaitScope,
+): Promise<void> {
+  for (const lock of locks) {
+    const place = new LocalQueuePlace(context.lines, lock, false);
+    const isKept = !place.isFirst && place.onHandOff(() => false);
+    if (isKept) await place.first(wait).finally(() => place.leave());
+    else place.leave();
+  }
 }
 
 /** Commands that acquire several plain mutexes at once; each is released by its own commands. */

@@ -3,7 +3,7 @@ import { validateAcquireOptions, validatePermits } from '../../core/internal/val
 import type { AcquireOptions } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
-import { contend } from '../locks/contend.js';
+import { contend, type Contest } from '../locks/contend.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { AcquireCommands } from '../locks/lock-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -67,11 +67,13 @@ export class RedisCountDownLatch {
     validateAcquireOptions(options, { key, client: context.client });
     const request = { holder: '', lease: Infinity, about: '', mayWait: true };
     const readOnly = { ...context, replicas: undefined };
-    const contest = {
+    const { redisKey } = this.name;
+    const contest: Contest<true> = {
       key,
+      names: [redisKey],
       commands: this.#commands,
       request,
-      lines: [],
+      line: { localQueue: 'none', redisKey },
       granted: () => true,
       takeBack: () => {},
     };

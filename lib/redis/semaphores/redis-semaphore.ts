@@ -136,7 +136,8 @@ export class RedisSemaphore {
       key,
       commands,
       request: { holder: '', lease: Infinity, about: '', mayWait },
-      lines: [commands],
+      names: [this.name.redisKey],
+      line: commands,
       granted: () => true,
       takeBack: ({ inFlight }: AcquireLoop) => {
         isTakenBack = true;
