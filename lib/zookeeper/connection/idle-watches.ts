@@ -50,7 +50,8 @@ export class IdleWatches {
     let removed = 0;
     for (const kind of ['data', 'child'] as const)
       for (const [path, since] of this.#idle[kind]) {
-        if (since > due || removed++ === MOST) break;
+        if (since > due || removed === MOST) break;
+        removed += 1;
         this.#idle[kind].delete(path);
         this.remove(kind, path);
       }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { IdleWatches } from '../../../lib/zookeeper/connection/idle-watches.js';
 import { CreateMode } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { VirtualWorld, type Visitor } from './world.js';
 
@@ -46,6 +47,19 @@ describe('A watch without a watcher', () => {
     expect(world.server.tree.watchCount).toBe(0);
     await world.clock.advance(60_000);
     expect(removals()).toHaveLength(2);
+  });
+
+  it('is removed among a hundred others at a time, of both kinds together', async () => {
+    const { clock } = world;
+    const removed = new Map<number, number>();
+    const idle = new IdleWatches(clock, () => {
+      const now = clock.now();
+      removed.set(now, (removed.get(now) ?? 0) + 1);
+    });
+    for (let i = 0; i < 150; i++) idle.add('data', `/${i}`);
+    for (let i = 0; i < 250; i++) idle.add('child', `/${i}`);
+    await clock.advance(60_000);
+    expect([...removed.values()]).toEqual([100, 100, 100, 100]);
   });
 
   it('costs no request where it fires soon, or is waited for again', async () => {
