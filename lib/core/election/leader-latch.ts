@@ -210,5 +210,6 @@ export class LeaderLatch {
     this.#wake();
     await term.over;
     this.#term = undefined;
+    void hold.idle().then(() => term.lease.release()); // a term that was withdrawn counts as held until then
   }
 }

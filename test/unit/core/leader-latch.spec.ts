@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LeaderLatch } from '../../../lib/core/election/leader-latch.js';
 import { LeaderTerm } from '../../../lib/core/election/leader-term.js';
 import {
@@ -9,11 +9,12 @@ import {
   LockLostError,
   LockNotHeldError,
 } from '../../../lib/core/errors/index.js';
+import { EventLoopStalls } from '../../../lib/core/internal/event-loop-stalls.js';
 import { LeaseHandle } from '../../../lib/core/internal/lease-handle.js';
 import { LeaseScope } from '../../../lib/core/internal/lease-scope.js';
 import type { LockClient } from '../../../lib/core/lock-client.js';
 import { LockTesting } from '../../../lib/testing/index.js';
-import { isSettled } from '../../support/time.js';
+import { Deferred, isSettled } from '../../support/time.js';
 import { granted, FakeElection } from './fakes.js';
 
 describe('A leader latch', () => {
@@ -206,6 +207,28 @@ describe('A leader latch', () => {
       expect([ledger.freed, signal.reason]).toEqual([1, expect.any(LockLostError)]);
       expect(told).toEqual(['leads']); // the caller of close() knows
     });
+  });
+
+  it('is watched for stalls until the work under it has ended, when its client withdraws what it leads by', async () => {
+    const { shared } = EventLoopStalls;
+    const [began, ended] = [jest.spyOn(shared, 'begin'), jest.spyOn(shared, 'end')];
+    const held = () => began.mock.calls.length - ended.mock.calls.length;
+    try {
+      latch.start();
+      const { hold } = await election.electNow();
+      const work = new Deferred();
+      const running = latch.leadership!.run(() => work.promise);
+      hold.withdraw('its client was closed');
+      await settle();
+      expect(held()).toBeGreaterThan(0);
+      work.resolve();
+      await running;
+      await settle();
+      expect(held()).toBe(0);
+    } finally {
+      began.mockRestore();
+      ended.mockRestore();
+    }
   });
 
   it('lets go of the signals of callers that awaited its leadership, however that ended', async () => {
