@@ -65,12 +65,12 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
   }
 
   async exists(path: string, watcher?: Watcher): Promise<Stat | undefined> {
-    if (watcher) this.#watches.add('data', path, watcher);
+    const failed = watcher && this.#watches.add('data', path, watcher);
     try {
       return await this.#send({ op: 'exists', path, watch: watcher !== undefined });
     } catch (error) {
       if (ZooKeeperError.is(error, ReturnCode.NONODE)) return undefined; // the watch is set nevertheless
-      if (watcher) this.#watches.remove('data', path, watcher);
+      failed?.();
       throw error;
     }
   }
@@ -161,11 +161,11 @@ export class SessionConnection implements ZooKeeperConnection, Liveness {
     watcher: Watcher | undefined,
     request: RequestOf<O>,
   ): Promise<Answers[O]> {
-    if (watcher) this.#watches.add(kind, request.path, watcher); // before sending: the event may follow the answer at once
+    const failed = watcher && this.#watches.add(kind, request.path, watcher); // before sending: the event may follow the answer at once
     try {
       return await this.#send<O>(request);
     } catch (error) {
-      if (watcher) this.#watches.remove(kind, request.path, watcher);
+      failed?.();
       throw error;
     }
   }

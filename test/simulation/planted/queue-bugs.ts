@@ -163,7 +163,7 @@ export const QUEUE_BUGS: readonly PlantedBug[] = [
       const watchers = new Map<string, Set<Watcher>>();
       replace(WatchRegistry.prototype, 'add', (add) => (kind, path, watcher) => {
         watchers.set(path, (watchers.get(path) ?? new Set()).add(watcher));
-        add(kind, path, watcher);
+        return add(kind, path, watcher);
       });
       replace(WatchRegistry.prototype, 'unwatch', (unwatch) => (path) => {
         for (const watcher of watchers.get(path) ?? []) unwatch(path, watcher);

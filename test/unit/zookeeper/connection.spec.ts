@@ -217,17 +217,39 @@ describe('The registry of watches', () => {
     expect(heard).toEqual(['a: disconnected /a', 'b: disconnected /b']);
   });
 
-  it('takes a watcher off, of one kind, and keeps the others', () => {
+  it('takes a watcher off whose request has failed, of one kind, and keeps the others', () => {
     const both = listener('both');
-    registry.add('data', '/a', both);
+    const failed = registry.add('data', '/a', both);
     registry.add('child', '/a', both);
     registry.add('data', '/a', listener('other'));
-    registry.remove('data', '/a', both);
-    registry.remove('data', '/nowhere', both);
+    failed();
     registry.fire('changed', '/a');
     registry.fire('child', '/a');
     expect(heard).toEqual(['other: changed /a', 'both: child /a']);
   });
+
+  it('takes a watcher off when all of its requests have failed', () => {
+    const twice = listener('twice');
+    for (const fail of [0, 1].map(() => registry.add('data', '/a', twice))) fail();
+    registry.fire('changed', '/a');
+    expect(heard).toEqual([]);
+  });
+
+  it.each<[string, () => void]>([
+    ['another one succeeds', () => {}],
+    ['it was notified since', () => registry.fire('changed', '/a')],
+    ['the connection was lost since', () => registry.disconnect()],
+    ['it was taken off since', () => registry.unwatch('/a', watcher)],
+  ])('keeps a watcher when a request fails, and %s', (_, happens) => {
+    const failed = registry.add('data', '/a', watcher);
+    happens();
+    heard = [];
+    registry.add('data', '/a', watcher);
+    failed();
+    registry.fire('changed', '/a');
+    expect(heard).toEqual(['it: changed /a']);
+  });
+  const watcher = (event: WatchEvent) => listener('it')(event);
 
   it('keeps a watcher that is added again while it is notified', () => {
     const again = (event: WatchEvent) => {

@@ -3,6 +3,7 @@ import { LockClientClosedError, LockConnectionError } from '../../../lib/core/er
 import {
   type AclEntry,
   CreateMode,
+  type WatchEvent,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
@@ -304,6 +305,79 @@ describe('Requests that the servers refuse', () => {
     expect(world.clock.now() - closed).toBeLessThan(100);
     await world.clock.advance(0);
     expect(nodesOf('key')).toBe(0);
+  });
+
+  describe('take no watch away that another request for the same watcher has set', () => {
+    const EMPTY = Buffer.alloc(0);
+    const heard: string[] = [];
+    const watcher = ({ type }: WatchEvent) => void heard.push(type);
+    let theirs: Visitor;
+
+    beforeEach(async () => {
+      heard.length = 0;
+      theirs = await world.join();
+      await run(theirs.connection.create('/a', EMPTY, CreateMode.PERSISTENT));
+    });
+    afterEach(() => run(theirs.locks.close()));
+
+    /** Reads the node with the watcher; the first time it is refused. */
+    const readTwice = async (inTurn: boolean) => {
+      const { connection } = client;
+      const first = connection.getData('/a', watcher);
+      const refused = expect(first).rejects.toMatchObject({ code: 'NOAUTH' });
+      if (inTurn) await run(refused);
+      await run(Promise.all([refused, connection.getData('/a', watcher)]));
+    };
+
+    it.each([
+      ['after it', () => readTwice(true)],
+      ['in the same turn', () => readTwice(false)],
+      [
+        'before it',
+        async () => {
+          await run(client.connection.exists('/a', watcher));
+          await expect(run(client.connection.getData('/a', watcher))).rejects.toThrow(/NOAUTH/);
+        },
+      ],
+    ])('%s', async (_, read) => {
+      refuse(NOAUTH, 1, ({ op }) => op === 'getData');
+      await read();
+      await run(theirs.connection.setData('/a', EMPTY));
+      await world.clock.advance(0);
+      expect(heard).toEqual(['changed']);
+    });
+
+    it('when it heard of a change and read again meanwhile', async () => {
+      const { connection, network } = client;
+      const again = (event: WatchEvent) => {
+        watcher(event);
+        if (heard.length === 1) void connection.exists('/a', again);
+      };
+      await run(connection.exists('/a', again));
+      network.latency = () => 10;
+      await run(theirs.connection.delete('/a'));
+      await expect(run(connection.getData('/a', again))).rejects.toThrow(/NONODE/);
+      await world.clock.advance(100);
+      await run(theirs.connection.create('/a', EMPTY, CreateMode.PERSISTENT));
+      await world.clock.advance(100);
+      expect(heard).toEqual(['deleted', 'created']);
+    });
+  });
+
+  it('leave a shared count that was removed, and may not be made again, in touch with its node', async () => {
+    const theirs = await world.join();
+    const count = client.locks.sharedCount('count', 1);
+    await run(count.start());
+    world.server.remove('/locks/count');
+    await world.clock.advance(0);
+    refuse(NOAUTH, Infinity, ({ op }) => op === 'create');
+    await expect(run(count.trySetCount(7))).rejects.toThrow(/NOAUTH/);
+    for (const n of [3, 4]) {
+      await run(theirs.locks.sharedCount('count', 3).setCount(n));
+      await world.clock.advance(0);
+      expect(count.count).toBe(n);
+    }
+    await run(theirs.locks.close());
   });
 
   describe('because they are busy', () => {
