@@ -1,3 +1,4 @@
+import type { Timer } from '../../core/clock.js';
 import {
   LockClientClosedError,
   LockKeyError,
@@ -12,6 +13,9 @@ import type { LockSettings } from '../lock-path.js';
 import { afterTransient, BUSY_PAUSE } from '../nodes/node-requests.js';
 import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
+
+/** Pause before it is read again when the servers have refused that, in ms. */
+const REFUSED_PAUSE = 5_000;
 
 /** A value as it was at some time, which a set may be made to depend on. */
 export interface VersionedValue<T> {
@@ -50,6 +54,10 @@ export class WatchedValue<T> {
   #version = -1;
   #zxid = -1;
   #isClosed = false;
+  /** Whether the servers have refused the last read after a change. */
+  #isRefused = false;
+  /** Until the next one after that. */
+  #pause: { readonly timer: Timer; readonly stopListening: () => void } | undefined;
   readonly #listeners: Listeners<[]>;
 
   constructor(
@@ -123,6 +131,7 @@ export class WatchedValue<T> {
   /** Stops the updates. Idempotent. */
   close(): void {
     this.#isClosed = true;
+    this.#endPause();
     this.context.connection.unwatch(this.settings.path, this.#hear);
   }
 
@@ -142,17 +151,35 @@ export class WatchedValue<T> {
   /** Reads the value again, across lost connections. If it was removed, the last value stays until there is another. */
   async #keepUp(): Promise<void> {
     const { connection } = this.context;
+    this.#endPause();
     while (!this.#isClosed && connection.state !== 'CLOSED') {
       try {
         if (await connection.exists(this.settings.path, this.#hear)) await this.#read();
+        this.#isRefused = false;
         return;
       } catch (error) {
         if (ZooKeeperError.is(error, ReturnCode.NONODE)) continue;
-        const isTransient = error instanceof ZooKeeperError && error.isTransient;
-        if (!isTransient) return process.emitWarning(String(error));
+        if (!(error instanceof ZooKeeperError)) return process.emitWarning(String(error));
+        if (!error.isTransient) return this.#refused(error);
         await afterTransient(this.context, error);
       }
     }
+  }
+
+  /** Reads again later: no event follows when the servers would not refuse it any more. */
+  #refused(error: ZooKeeperError): void {
+    const { connection, clock } = this.context;
+    if (!this.#isRefused) process.emitWarning(String(error));
+    this.#isRefused = true;
+    this.#endPause();
+    const timer = clock.setTimer(this.#hear, REFUSED_PAUSE, true);
+    this.#pause = { timer, stopListening: connection.onStateChange(this.#hear) };
+  }
+
+  #endPause(): void {
+    this.#pause?.timer.cancel();
+    this.#pause?.stopListening();
+    this.#pause = undefined;
   }
 
   /** A busy server has not carried it out, so it is sent again. Where the connection is lost, the caller has to know. */

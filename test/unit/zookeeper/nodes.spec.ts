@@ -8,6 +8,7 @@ import {
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
+import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import { RefusingTransport } from '../../support/transports.js';
 import { type Visitor, useTwoClients, VirtualWorld } from './world.js';
 
@@ -378,6 +379,69 @@ describe('Requests that the servers refuse', () => {
       expect(count.count).toBe(n);
     }
     await run(theirs.locks.close());
+  });
+
+  describe.each(['exists', 'getData'] as const)('keep a shared count from %s', (op) => {
+    let theirs: Visitor;
+    let count: SharedCount;
+    const LOOKS = 5_000;
+
+    beforeEach(async () => {
+      theirs = await world.join();
+      count = client.locks.sharedCount('count', 1);
+      await run(count.start());
+      refuse(NOAUTH, Infinity, (request) => request.op === op);
+      await set(2);
+      expect(count.count).toBe(1);
+    });
+    afterEach(() => run(theirs.locks.close()));
+
+    const set = async (to: number) => {
+      await run(theirs.locks.sharedCount('count', 1).setCount(to));
+      await world.clock.advance(0);
+    };
+    const allow = () => (transport.refusal = () => undefined);
+    const asked = () => client.log.requests.filter((request) => request.op === op).length;
+    const warnings = () => warn.mock.calls.map(String);
+
+    it('only for as long as they do', async () => {
+      allow();
+      await world.clock.advance(LOOKS);
+      expect(count.count).toBe(2);
+      await set(3);
+      expect(count.count).toBe(3);
+    });
+
+    it('only until the next connection', async () => {
+      const { connection } = client;
+      const begun = world.clock.now();
+      allow();
+      world.server.cut(connection.session!.id);
+      await world.clock.runUntil(() => !connection.isConnected);
+      await world.clock.runUntil(() => count.count === 2);
+      expect(world.clock.now() - begun).toBeLessThan(LOOKS);
+    });
+
+    it('which looks again now and then, and warns once each time', async () => {
+      const before = asked();
+      await world.clock.advance(20 * LOOKS);
+      expect(asked() - before).toBe(20);
+      expect(warnings()).toEqual([expect.stringContaining('NOAUTH')]);
+      allow();
+      await world.clock.advance(LOOKS);
+      refuse(NOAUTH, Infinity, (request) => request.op === op);
+      await set(3);
+      await world.clock.advance(2 * LOOKS);
+      expect(warnings()).toHaveLength(2);
+    });
+
+    it.each(['count', 'client'])('no longer when the %s is closed', async (what) => {
+      if (what === 'count') count.close();
+      else await run(client.locks.close());
+      const before = asked();
+      await world.clock.advance(20 * LOOKS);
+      expect(asked()).toBe(before);
+    });
   });
 
   describe('because they are busy', () => {
