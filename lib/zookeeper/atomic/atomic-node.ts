@@ -72,8 +72,8 @@ export class AtomicNode {
    * Sets the data to `bytes`, or creates the node, if it is still as seen. Resolves to false when that certainly did not
    * happen: another change came first, or the connection was lost before this one could be made.
    *
-   * Rejects with `ZooKeeperError` when the servers reject the request, and when no answer came and the change may have been
-   * made: the error then has `maybeDone` set.
+   * Rejects with `ZooKeeperError` when the servers reject the request, also because they are busy, and when no answer came and
+   * the change may have been made: the error then has `maybeDone` set.
    */
   async replace(seen: SeenNode, bytes: Buffer): Promise<boolean> {
     const { context, settings } = this;
@@ -88,7 +88,7 @@ export class AtomicNode {
     } catch (error) {
       if (!(error instanceof ZooKeeperError)) throw error;
       if (error.maybeDone) await this.#makeSure(error, seen, bytes, session);
-      else if (!error.isTransient && !OVERTAKEN.includes(error.rc)) throw error;
+      else if (!error.isConnectionLoss && !OVERTAKEN.includes(error.rc)) throw error;
       return false;
     }
   }

@@ -47,9 +47,10 @@ export const integerCodec: NumberCodec<number, number> = {
  *
  * All methods reject with `LockOptionsError` for an argument that is not a number of this kind; with `LockKeyError` when
  * something else is stored there; with `LockConnectionError` when there is no answer within the client's `connectTimeout`;
- * with `LockClientClosedError` when the client closes; with `ZooKeeperError` when the servers reject the request. Changes also
- * reject with `CounterOverflowError`, and nothing is changed; and with a `ZooKeeperError` that has `maybeDone` set when the
- * connection was lost on the way and it is unknown whether they were made. No change is ever made twice.
+ * with `LockClientClosedError` when the client closes; with `ZooKeeperError` when the servers reject the request, or are too busy
+ * for it during all of the `connectTimeout`. Changes also reject with `CounterOverflowError`, and nothing is changed; and with a
+ * `ZooKeeperError` that has `maybeDone` set when the connection was lost on the way and it is unknown whether they were made. No
+ * change is ever made twice.
  *
  * @typeParam N type of returned numbers
  * @typeParam I type of arguments

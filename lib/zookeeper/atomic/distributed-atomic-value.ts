@@ -5,6 +5,7 @@ import type { Lease } from '../../core/lease.js';
 import type { Mutex } from '../../core/lock.js';
 import { BoundedExponentialBackoffRetry, type RetryPolicy } from '../connection/retry-policies.js';
 import type { LockSettings } from '../lock-path.js';
+import { resendWhileBusy } from '../nodes/resend-while-busy.js';
 import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { noNumberError } from '../shared/watched-value.js';
@@ -124,13 +125,19 @@ export class DistributedAtomicValue {
       const seen = await this.#node.read();
       const preValue = this.#valueOf(seen);
       const postValue = this.#checked(change(preValue, seen !== undefined));
-      if (postValue !== undefined && (await this.#node.replace(seen, this.kind.encode(postValue))))
+      if (postValue !== undefined && (await this.#replace(seen, postValue)))
         return { succeeded: true, preValue, postValue, tries };
       const delay =
         postValue === undefined ? undefined : policy.nextDelay(tries - 1, clock.now() - begun);
       if (delay === undefined) return { succeeded: false, preValue, postValue: preValue, tries };
       await wait.sleep(delay);
     }
+  }
+
+  /** As `AtomicNode.replace`; servers that are busy are no other client that has come first. */
+  #replace(seen: SeenNode, value: bigint): Promise<boolean> {
+    const bytes = this.kind.encode(value);
+    return resendWhileBusy(this.context, this.settings.key, () => this.#node.replace(seen, bytes));
   }
 
   /** Like `#try`, inside of the mutex; resolves to `{}` when the mutex was not acquired in time. */

@@ -86,7 +86,7 @@ export class ZooKeeperOccurrenceMark implements OccurrenceMark {
     try {
       return await this.#node.replace(seen, bytes);
     } catch (error) {
-      if (error instanceof ZooKeeperError && error.maybeDone) return false;
+      if (error instanceof ZooKeeperError && error.isTransient) return false;
       throw error;
     }
   }

@@ -4,13 +4,12 @@ import {
   LockKeyError,
   SharedValueClosedError,
 } from '../../core/errors/index.js';
-import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { Listeners } from '../../core/internal/listeners.js';
-import { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Stat } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
-import { afterTransient, BUSY_PAUSE } from '../nodes/node-requests.js';
+import { afterTransient } from '../nodes/node-requests.js';
+import { resendWhileBusy } from '../nodes/resend-while-busy.js';
 import { createIfMissing } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 
@@ -103,17 +102,19 @@ export class WatchedValue<T> {
     this.#throwIfClosed();
     const { context, settings } = this;
     const { connection, client } = context;
+    const { key, path } = settings;
     const bytes = settings.codec.encode(value);
     if (this.#zxid < 0) {
       await this.#refresh();
       if (!this.#bytes.equals(this.#seed)) return false; // until now, the caller knew only the seed
     }
     if (previous !== undefined && !this.#wasLast(previous)) return false;
-    if (this.#version === -1) throw anyVersionError(settings, client);
-    if (connection.state === 'CLOSED')
-      throw new LockClientClosedError({ key: settings.key, client });
+    const version = this.#version;
+    if (version === -1) throw anyVersionError(settings, client);
+    if (connection.state === 'CLOSED') throw new LockClientClosedError({ key, client });
     try {
-      this.#take(bytes, await this.#replace(bytes, this.#version));
+      const send = () => connection.setData(path, bytes, version);
+      this.#take(bytes, await resendWhileBusy(context, key, send));
       return true;
     } catch (error) {
       const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
@@ -180,27 +181,6 @@ export class WatchedValue<T> {
     this.#pause?.timer.cancel();
     this.#pause?.stopListening();
     this.#pause = undefined;
-  }
-
-  /** A busy server has not carried it out, so it is sent again. Where the connection is lost, the caller has to know. */
-  async #replace(bytes: Buffer, version: number): Promise<Stat> {
-    const { connection, client, clock, waits, connectTimeout } = this.context;
-    const { key, path } = this.settings;
-    const isInside = LeaseScope.isInsideLock();
-    const wait = new WaitScope({ key, client, clock, open: waits, isInside }, {});
-    try {
-      for (;;) {
-        try {
-          return await connection.setData(path, bytes, version);
-        } catch (error) {
-          const isBusy = ZooKeeperError.is(error, ReturnCode.THROTTLEDOP);
-          if (!isBusy || wait.elapsed >= connectTimeout) throw error;
-          await wait.sleep(BUSY_PAUSE);
-        }
-      }
-    } finally {
-      wait.end();
-    }
   }
 
   #refresh(): Promise<void> {

@@ -6,6 +6,8 @@ import {
   type WatchEvent,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
+import type { AtomicValue } from '../../../lib/zookeeper/atomic/atomic-options.js';
+import type { DistributedAtomicLong } from '../../../lib/zookeeper/atomic/distributed-atomic-number.js';
 import type { Request } from '../../../lib/zookeeper/connection/transport.js';
 import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
 import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
@@ -483,6 +485,81 @@ describe('Requests that the servers refuse', () => {
       refuse(THROTTLEDOP, 2, ({ op }) => op === 'setData');
       expect(await run(count.trySetCount(3))).toBe(true);
       expect(count.count).toBe(3);
+    });
+
+    describe.each<[string, (counter: DistributedAtomicLong) => Promise<AtomicValue<bigint>>]>([
+      ['compareAndSet', (counter) => counter.compareAndSet(1n, 2n)],
+      ['increment', (counter) => counter.increment()],
+      ['trySet', (counter) => counter.trySet(2n)],
+    ])('are no change of an atomic number by another client: %s', (_, change) => {
+      let counter: DistributedAtomicLong;
+      const isSet = ({ op, path }: Request) => op === 'setData' && path === '/locks/n';
+      const sets = () => client.log.requests.filter(isSet).length;
+
+      beforeEach(async () => {
+        counter = client.locks.atomicLong('n', { promotedToLock: false });
+        await run(counter.initialize(1n));
+      });
+
+      it('it is sent again until they carry it out', async () => {
+        refuse(THROTTLEDOP, 30, isSet);
+        const begun = world.clock.now();
+        expect(await run(change(counter))).toMatchObject({
+          succeeded: true,
+          postValue: 2n,
+          stats: { optimisticTries: 1 },
+        });
+        expect(sets()).toBe(31);
+        expect(world.clock.now() - begun).toBeGreaterThanOrEqual(3_000);
+      });
+
+      it('it rejects when they stay so for the connectTimeout', async () => {
+        refuse(THROTTLEDOP, Infinity, isSet);
+        const begun = world.clock.now();
+        await expect(run(change(counter))).rejects.toMatchObject({ code: 'THROTTLEDOP' });
+        expect(world.clock.now() - begun).toBeGreaterThanOrEqual(5_000);
+        expect(world.clock.now() - begun).toBeLessThan(5_500);
+        expect(sets()).toBeLessThan(60);
+        expect(await run(counter.get())).toBe(1n);
+      });
+
+      it('it ends at once when the client closes', async () => {
+        refuse(THROTTLEDOP, Infinity, isSet);
+        const changing = change(counter);
+        await world.clock.advance(50); // it pauses
+        const closed = client.locks.close();
+        const begun = world.clock.now();
+        await expect(run(changing)).rejects.toThrow(LockClientClosedError);
+        expect(world.clock.now()).toBe(begun);
+        await run(closed);
+      });
+
+      it('it is not sent again once it may have been carried out', async () => {
+        refuse(THROTTLEDOP, 1, isSet);
+        client.network.once('unanswered', isSet);
+        await expect(run(change(counter))).rejects.toMatchObject({ maybeDone: true });
+        expect(sets()).toBe(2);
+        expect(await run(counter.get())).toBe(2n);
+      });
+
+      it('it is tried again where it was certainly not carried out, also in the session after', async () => {
+        refuse(THROTTLEDOP, 1, isSet);
+        const { id } = client.connection.session!;
+        const changing = change(counter);
+        await world.clock.advance(50); // it pauses
+        world.server.expire(id);
+        await world.clock.runUntil(() => (client.connection.session?.id ?? id) !== id);
+        client.network.once('lost', isSet);
+        expect(await run(changing)).toMatchObject({ succeeded: true, postValue: 2n });
+      });
+    });
+
+    it('are no change of the mark of a job by another client', async () => {
+      const mark = client.locks.occurrenceMark('job');
+      refuse(THROTTLEDOP, 60, ({ op }) => op === 'create' || op === 'setData');
+      const begun = world.clock.now();
+      expect(await run(mark.raise(Date.now(), { wait: 60_000 }))).toBe(true);
+      expect(world.clock.now() - begun).toBeGreaterThan(5_000);
     });
 
     it('end when the client closes, and at once', async () => {
