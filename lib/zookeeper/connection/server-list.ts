@@ -71,13 +71,20 @@ export interface Servers {
   next(within?: number): Promise<ServerAddress>;
 }
 
+/**
+ * Age from which addresses of a name that were not tried yet are dropped, in ms: from one address to the next there are 6 s at most
+ * where none of them answers, so whatever is older was left over when one did.
+ */
+const LEFT_OVER = 10_000;
+
 const addressText = ({ host, port }: ServerAddress) => `${host.toLowerCase()}:${port}`;
 
 /**
  * Cycles through a list of servers in random order, so that clients spread over the ensemble.
  *
  * Names are resolved here, again in every round and without blocking: the driver would do so on every socket event, and
- * synchronously. It only ever receives numeric addresses. A name with several addresses counts as several servers.
+ * synchronously. It only ever receives numeric addresses. A name with several addresses counts as several servers, until one of them
+ * has answered: by the next time, all servers may have moved.
  *
  * Invariant: only the last call changes the round. The callers before it have given up, and so has its own after `within`: what comes
  * then is left to the next call.
@@ -85,6 +92,10 @@ const addressText = ({ host, port }: ServerAddress) => `${host.toLowerCase()}:${
 export class ServerList implements Servers {
   #round: ServerAddress[] = [];
   #lastOfRound?: ServerAddress;
+  /** The address that was tried last. */
+  #tried: ServerAddress | undefined;
+  /** When the round was last changed. */
+  #changedAt = -Infinity;
   /** Number of the last call. */
   #call = 0;
   /** Everything that was connected to, and the names of it. */
@@ -112,10 +123,12 @@ export class ServerList implements Servers {
 
   async next(within = Infinity): Promise<ServerAddress> {
     const call = ++this.#call;
-    const givesUpAt = this.clock.now() + within;
+    const begun = this.clock.now();
+    if (begun - this.#changedAt > LEFT_OVER)
+      this.#round = this.#round.filter(({ name }) => name === undefined);
     if (this.#round.length === 0) this.#round = this.#shuffled();
     const asked = this.#round.shift()!;
-    if (isIP(asked.host)) return asked;
+    if (isIP(asked.host)) return this.#try(asked);
     const { name, addresses } = await this.#names.find(asked.host, within);
     const found = name === asked.host ? asked : this.servers.find(({ host }) => host === name)!;
     const [first, ...others] = this.#ordered(addresses).map(({ address }) => ({
@@ -126,8 +139,15 @@ export class ServerList implements Servers {
     for (const each of [first!, ...others]) this.#known.add(addressText(each));
     if (call !== this.#call) return first!;
     if (found !== asked) this.#round = [asked, ...this.#round.filter((each) => each !== found)];
-    this.#round.unshift(...(this.clock.now() < givesUpAt ? others : [first!, ...others]));
-    return first!;
+    const isInTime = this.clock.now() < begun + within;
+    this.#round.unshift(...(isInTime ? others : [first!, ...others]));
+    return this.#try(first!);
+  }
+
+  #try(address: ServerAddress): ServerAddress {
+    this.#changedAt = this.clock.now();
+    this.#tried = address;
+    return address;
   }
 
   #shuffled(): ServerAddress[] {
@@ -138,11 +158,14 @@ export class ServerList implements Servers {
     return round;
   }
 
-  /** At random, but those first that are of the family which the name service put first: it knows which one works here. */
+  /**
+   * At random, but those first that are of the family which the name service put first: it knows which one works here. Of each family,
+   * the address last that was tried last: it may be that of the server that was just lost.
+   */
   #ordered(addresses: readonly LookupAddress[]): LookupAddress[] {
-    const isPreferred = ({ family }: LookupAddress) => family === addresses[0]!.family;
-    const order = inRandomOrder(addresses, this.random);
-    return [...order.filter(isPreferred), ...order.filter((each) => !isPreferred(each))];
+    const rank = ({ address, family }: LookupAddress) =>
+      (family === addresses[0]!.family ? 0 : 2) + (address === this.#tried?.host ? 1 : 0);
+    return inRandomOrder(addresses, this.random).sort((a, b) => rank(a) - rank(b));
   }
 }
 

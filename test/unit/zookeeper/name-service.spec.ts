@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { lookup } from 'node:dns/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ServerList } from '../../../lib/zookeeper/connection/server-list.js';
+import type { TransportLink } from '../../../lib/zookeeper/connection/transport.js';
 import { seededRandom } from '../../support/seeded-random.js';
 import { isSettled, VirtualClock } from '../../support/time.js';
 import { VirtualWorld } from './world.js';
@@ -10,6 +11,8 @@ import { VirtualWorld } from './world.js';
 const LATE = 5_010;
 /** Longest time that a client which knows an address waits for a new one, in ms. */
 const PATIENCE = 1_000;
+/** Longest time from an address to the next one while none of them answers, in ms. */
+const LONGEST_GAP = 6_000;
 const NAMES = ['a', 'b', 'c'].map((host) => ({ host, port: 2181 }));
 
 const ipv4 = (...hosts: number[]): LookupAddress[] =>
@@ -161,6 +164,56 @@ describe('A list of names', () => {
     expect(names.asked).toEqual(['a']);
   });
 
+  it('asks again when it was connected meanwhile: the addresses left over may be those of servers that are gone', async () => {
+    names.answer = () => ipv4(1, 2, 3);
+    await next();
+    await clock.advance(60_000);
+    names.answer = () => ipv4(4, 5, 6);
+    const tried = [await next(), await next(), await next()];
+    expect(tried.sort()).toEqual(['10.0.0.4', '10.0.0.5', '10.0.0.6']);
+    expect(names.asked).toEqual(['a', 'a']);
+  });
+
+  it('goes through all addresses of a name, however long each attempt lasts', async () => {
+    names.answer = () => ipv4(1, 2, 3);
+    const tried: string[] = [];
+    for (let attempt = 0; attempt < 3; attempt++) {
+      tried.push(await next());
+      await clock.advance(LONGEST_GAP);
+    }
+    expect(tried.sort()).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+    expect(names.asked).toEqual(['a']);
+  });
+
+  it('asks again after a pause, and goes on with the addresses and names that were given', async () => {
+    names.answer = () => ipv4(1, 2);
+    for (let seed = 0; seed < 20; seed++) {
+      names.asked.length = 0;
+      const given = [...NAMES.slice(0, 2), { host: '10.0.0.8', port: 2181 }];
+      const lists = listOf(given, seed);
+      const tried: (string | undefined)[] = [];
+      for (let attempt = 0; attempt < 3; attempt++) {
+        const { host, name = host } = await clock.runUntil(lists.next());
+        tried.push(name);
+        await clock.advance(60_000);
+      }
+      expect(tried.sort()).toEqual(['10.0.0.8', 'a', 'b']);
+      expect(names.asked.sort()).toEqual(['a', 'b']);
+    }
+  });
+
+  it('tries the address that was just lost after the others of its family', async () => {
+    const ipv6 = { address: 'fd00::1', family: 6 };
+    names.answer = () => [...ipv4(1, 2, 3), ipv6];
+    for (let seed = 0; seed < 20; seed++) {
+      const lists = listOf([NAMES[0]!], seed);
+      const lost = await next(lists);
+      await clock.advance(60_000);
+      const tried = [await next(lists), await next(lists), await next(lists), await next(lists)];
+      expect([tried.indexOf(lost), tried[3]]).toEqual([2, ipv6.address]);
+    }
+  });
+
   it('spreads clients over the addresses of one name, in the family that the name service prefers', async () => {
     const ipv6 = { address: 'fd00::1', family: 6 };
     names.answer = () => [...ipv4(1, 2, 3), ipv6];
@@ -176,6 +229,9 @@ describe('A list of names', () => {
     for (const count of tried.values()) expect(count).toBeGreaterThan(20);
   });
 });
+
+/** A link to an address at which there is nothing. */
+const SILENT: TransportLink = { request: () => {}, detach: () => {}, close: () => {} };
 
 describe('A client of servers with names', () => {
   const SESSION = { sessionTimeout: 30_000, tickTime: 2_000 };
@@ -218,4 +274,34 @@ describe('A client of servers with names', () => {
       await clock.runUntil(locks.close());
     },
   );
+
+  it('keeps its session when all servers have got other addresses since it connected', async () => {
+    const { clock } = world;
+    const [old, fresh] = [ipv4(1, 2, 3), ipv4(4, 5, 6)];
+    const gone = new Set<string>();
+    names.answer = () => old;
+    const { locks, connection, network } = await world.join({
+      sessionTimeout: 10_000,
+      tickTime: SESSION.tickTime,
+      servers: new ServerList([NAMES[0]!], seededRandom(7), clock, names.lookup),
+      through: (direct) => ({
+        open: (options, listener) => {
+          const isGone = gone.has(options.address.host);
+          return isGone ? SILENT : direct.open(options, listener);
+        },
+        close: () => direct.close(),
+      }),
+    });
+    const { session } = connection;
+    const states: string[] = [];
+    connection.onStateChange((state) => states.push(state));
+    await clock.advance(60_000);
+    names.answer = () => fresh;
+    for (const { address } of old) gone.add(address);
+    network.cut();
+    await clock.advance(60_000);
+    expect(states).toEqual(['SUSPENDED', 'RECONNECTED']);
+    expect(connection.session).toBe(session);
+    await clock.runUntil(locks.close());
+  });
 });
