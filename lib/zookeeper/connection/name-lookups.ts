@@ -31,6 +31,11 @@ export class NameLookups {
     private readonly resolve: typeof lookup,
   ) {}
 
+  /** The addresses of `name` that are known, without a look-up. */
+  known(name: string): readonly LookupAddress[] {
+    return this.#known.get(name)?.addresses ?? [];
+  }
+
   /**
    * Asks for the addresses of `name`. If some are known, and the answer takes longer than a second, or half of `within`, or there is
    * none, it resolves to those. If none are known, it resolves to the first answer to any look-up under way, that of another name, too.

@@ -98,8 +98,6 @@ export class ServerList implements Servers {
   #changedAt = -Infinity;
   /** Number of the last call. */
   #call = 0;
-  /** Everything that was connected to, and the names of it. */
-  readonly #known = new Set<string>();
   readonly #names: NameLookups;
 
   constructor(
@@ -115,10 +113,11 @@ export class ServerList implements Servers {
     return this.servers.length;
   }
 
-  /** Addresses of the servers: as they were given, and as far as the names were resolved. */
+  /** Addresses of the servers: as they were given, those that the names have, and the one that was tried last. */
   get known(): string[] {
-    const given = this.servers.map(addressText);
-    return [...new Set([...given, ...this.#known])];
+    const addresses = this.servers.flatMap((server) => [server, ...this.#addressesOf(server)]);
+    if (this.#tried) addresses.push(this.#tried);
+    return [...new Set(addresses.map(addressText))];
   }
 
   async next(within = Infinity): Promise<ServerAddress> {
@@ -136,7 +135,6 @@ export class ServerList implements Servers {
       port: found.port,
       name,
     }));
-    for (const each of [first!, ...others]) this.#known.add(addressText(each));
     if (call !== this.#call) return first!;
     if (found !== asked) this.#round = [asked, ...this.#round.filter((each) => each !== found)];
     const isInTime = this.clock.now() < begun + within;
@@ -148,6 +146,10 @@ export class ServerList implements Servers {
     this.#changedAt = this.clock.now();
     this.#tried = address;
     return address;
+  }
+
+  #addressesOf({ host: name, port }: ServerAddress): ServerAddress[] {
+    return this.#names.known(name).map(({ address }) => ({ host: address, port, name }));
   }
 
   #shuffled(): ServerAddress[] {

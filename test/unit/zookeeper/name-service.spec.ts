@@ -214,6 +214,24 @@ describe('A list of names', () => {
     }
   });
 
+  it('knows the addresses that a name has now, and the one that was tried last', async () => {
+    names.answer = () => ipv4(1, 2);
+    expect(list.known).toEqual(['a:2181']);
+    await next();
+    expect(list.known.sort()).toEqual(['10.0.0.1:2181', '10.0.0.2:2181', 'a:2181']);
+    for (let move = 3; move < 100; move++) {
+      names.answer = () => ipv4(move);
+      await clock.advance(60_000);
+      await next();
+    }
+    expect(list.known).toEqual(['a:2181', '10.0.0.99:2181']);
+    names.delay = LATE;
+    names.answer = () => ipv4(100);
+    await next();
+    await clock.advance(LATE);
+    expect(list.known).toEqual(['a:2181', '10.0.0.100:2181', '10.0.0.99:2181']);
+  });
+
   it('spreads clients over the addresses of one name, in the family that the name service prefers', async () => {
     const ipv6 = { address: 'fd00::1', family: 6 };
     names.answer = () => [...ipv4(1, 2, 3), ipv6];
