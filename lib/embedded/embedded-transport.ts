@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { OrderedSet } from '../core/collections/ordered-set.js';
+import { microtask, nextTick, nextTurn } from '../core/internal/event-loop.js';
 import type { Servers } from '../zookeeper/connection/server-list.js';
 import type { Session } from '../zookeeper/connection/session.js';
 import type {
@@ -45,7 +46,7 @@ export class Outbox {
 
 function deliver(messages: readonly (() => void)[], index: number, end: number): void {
   // All microtasks run before the next tick. Scheduled before the message is delivered, which may throw.
-  if (index + 1 < end) queueMicrotask(() => process.nextTick(deliver, messages, index + 1, end));
+  if (index + 1 < end) microtask(() => nextTick(deliver, messages, index + 1, end));
   messages[index]!();
 }
 
@@ -149,7 +150,7 @@ export class EmbeddedTransport implements Transport {
   /** @param defer calls a function in a later turn of the event loop */
   constructor(
     private readonly server: EmbeddedServer,
-    defer: (flush: () => void) => void = setImmediate,
+    defer: (flush: () => void) => void = nextTurn,
   ) {
     this.#outbox = new Outbox(defer);
   }

@@ -1,9 +1,17 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { LeaderElections, LeaderOnly, RunOnce, WithMutex } from '../../lib/index.js';
+import { Test, type TestingModule } from '@nestjs/testing';
+import {
+  getLockClientToken,
+  LeaderElections,
+  LeaderOnly,
+  LockModule,
+  RunOnce,
+  WithMutex,
+} from '../../lib/index.js';
 import { LockTestingModule } from '../../lib/testing/index.js';
 import { eventually } from '../support/time.js';
-import { clientOf, isFree, Room, useApps } from './support/apps.js';
+import { clientOf, contention, isFree, Room, useApps } from './support/apps.js';
 
 @Injectable()
 class Jobs {
@@ -67,5 +75,37 @@ describe('Two apps of one process, with embedded locks', () => {
     const waiting = clientOf(two).mutex('door').acquire();
     await apps.close(one);
     expect((await waiting).isHeld).toBe(true);
+  });
+});
+
+describe('An embedded app under the fake timers of Jest, of which none is left out', () => {
+  afterEach(() => void jest.useRealTimers());
+  const fake = () => void jest.useFakeTimers({ doNotFake: [] });
+  // Without a server, which goes by the `process.nextTick` of the test here, and in other projects by that of Node.
+  const boot = async () => {
+    const imports = [LockModule.forRoot()];
+    const app = await Test.createTestingModule({ imports, providers: [Jobs, Room] }).compile();
+    return app.init();
+  };
+  const twoRuns = async (app: TestingModule) => {
+    const contended = contention(app.get(getLockClientToken()));
+    const runs = Promise.all([app.get(Jobs).run(), app.get(Jobs).run()]);
+    await contended;
+    app.get(Room).open();
+    return runs;
+  };
+
+  it('is granted locks, hands them over and closes where it has booted before', async () => {
+    const app = await boot();
+    fake();
+    expect(await twoRuns(app)).toEqual(['done', 'done']);
+    await app.close();
+  });
+
+  it('boots, is granted locks, hands them over and closes', async () => {
+    fake();
+    const app = await boot();
+    expect(await twoRuns(app)).toEqual(['done', 'done']);
+    await app.close();
   });
 });

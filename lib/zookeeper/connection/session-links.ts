@@ -1,4 +1,5 @@
 import type { Liveness } from '../../core/internal/client-lifecycle.js';
+import { microtask } from '../../core/internal/event-loop.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { type AttemptOptions, ConnectionAttempts } from './connection-attempts.js';
 import { PipelinedLink } from './pipelined-link.js';
@@ -213,7 +214,7 @@ export class SessionLinks implements Liveness {
     this.#become('LOST', reason);
     this.watches.disconnect();
     // Later in this turn: closing a link that is up may block, and the holders must learn of the loss first.
-    queueMicrotask(() => link?.close());
+    microtask(() => link?.close());
     this.#attempts.beginLater();
   }
 }
