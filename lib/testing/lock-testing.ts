@@ -12,6 +12,9 @@ import type { RedisLockTestingOptions } from './redis/redis-testing-client.js';
 import { type LockTestingOptions, TestingClient } from './testing-client.js';
 import { TestingClock } from './testing-clock.js';
 
+/** Captured at load time, because fake timers of a test runner replace the global ones. */
+const { clearInterval, setInterval } = globalThis;
+
 /** Step of virtual time during a shutdown, in ms. */
 const PACE = 20;
 

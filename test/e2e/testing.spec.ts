@@ -242,6 +242,18 @@ describe.each(MODULES)('Virtual time of $name beside the fake timers of Jest', (
     expect(fired).toHaveBeenCalledTimes(1);
     expect(locks.now).toBe(10_000);
   });
+
+  it('ends the wait of a shutdown for work that does not end', async () => {
+    const app = await apps.boot(testedBy(module));
+    const { locks, orders, room } = partsOf(app);
+    const paying = orders.pay('1');
+    await locks.advance(0);
+    await apps.close(app);
+    expect(orders.signal?.aborted).toBe(true);
+    expect(clientOf(app).status().state).toBe('CLOSED');
+    room.open();
+    await Promise.allSettled([paying]);
+  });
 });
 
 describe.each([
