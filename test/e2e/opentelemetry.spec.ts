@@ -1,19 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Injectable, type INestApplication } from '@nestjs/common';
+import { Injectable, Module, type INestApplication } from '@nestjs/common';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
 import {
   currentLease,
+  getLockClientToken,
   LeaderElections,
   LeaderOnly,
   LockAbortedError,
   LockLostError,
+  LockOptionsError,
   LockStream,
   LockTimeoutError,
   WithMultiLock,
   WithMutex,
   type LeaderLatch,
+  type LockClient,
 } from '../../lib/index.js';
 import { LockTelemetryModule, type LockTelemetryOptions } from '../../lib/opentelemetry/index.js';
 import { eventually } from '../support/time.js';
@@ -433,6 +436,46 @@ describe('Elections in an app with LockTelemetryModule', () => {
       expect(held).toEqual([{ attributes: ofElection, value: expect.any(Number) }]);
       return true;
     });
+  });
+});
+
+describe('An app that imports LockTelemetryModule twice', () => {
+  const holds = () => telemetry.series('nestjs_interlock.lock.hold');
+
+  it('counts a lock once, and shows it once', async () => {
+    @Module({ imports: [LockTelemetryModule.forRoot({ minWait: 0 })] })
+    class Feature {}
+
+    const { imports, providers } = appWith();
+    const app = await apps.boot({ imports: [...imports, Feature], providers });
+    await app.get(Orders).pay('7');
+    expect(await holds()).toEqual([{ attributes: PAY, value: 1 }]);
+    expect(idOf(telemetry.span('lock.acquire'))).not.toBe(idOf(telemetry.span('lock.hold')));
+  });
+
+  it('counts the locks of another app of this process, too', async () => {
+    const twice = () => ({
+      imports: [LockTelemetryModule.forRoot(), LockTelemetryModule.forRoot()],
+      providers: [Orders],
+    });
+    for (const app of [await apps.boot(twice()), await apps.boot(twice())])
+      await app.get(Orders).pay('7');
+    expect(await holds()).toEqual([{ attributes: PAY, value: 2 }]);
+  });
+
+  it.each([
+    ['keys', { keys: true }],
+    ['minWait', { minWait: 5 }],
+  ])('does not boot with another value of `%s` in each', async (option, options) => {
+    const imports = [LockTelemetryModule.forRoot(), LockTelemetryModule.forRoot(options)];
+    const client = jest.fn();
+    const locks = { provide: 'locks', inject: [getLockClientToken()], useFactory: client };
+    const error = await apps.bootError({ imports, providers: [locks] });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ option });
+    expect(error.message).toContain('as the other import of LockTelemetryModule in this app does');
+    const [opened] = client.mock.calls[0] as [LockClient];
+    expect(opened.status().state).toBe('CLOSED'); // Nest runs no hooks after a failed boot
   });
 });
 
