@@ -5,7 +5,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { DiscoveryService, LazyModuleLoader } from '@nestjs/core';
+import { LazyModuleLoader, ModulesContainer } from '@nestjs/core';
 import type { LockClients } from './clients/lock-clients.js';
 import { LockDecoratorTargetError } from './core/index.js';
 import type { LeaderElections } from './elections/leader-elections.js';
@@ -26,13 +26,16 @@ import { InstanceWiring } from './plans/instance-wiring.js';
 import { LeadershipHandlers } from './plans/leadership-handlers.js';
 import { LockPlans } from './plans/plan-metadata.js';
 
-/** Nest's record of a provider or a controller. */
-type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
+/** A module of the app. */
+type NestModule = ReturnType<ModulesContainer['get']> & object;
+/** Nest's record of a provider, a controller, or a guard, pipe, interceptor or filter of a route. */
+type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
 
 /**
- * Scans all providers and controllers at boot, and those of each module that is loaded lazily. Of those with locked methods it
- * sets the interceptor on the instances that Nest did not construct itself (`useFactory`, `useValue`), and checks that every
- * plan can be carried out; it never wraps a method. The leadership handlers it registers with their elections.
+ * Scans all providers, controllers, and guards, pipes, interceptors and filters of routes at boot, and those of each module that
+ * is loaded lazily. Of those with locked methods it sets the interceptor on the instances that Nest did not construct itself
+ * (`useFactory`, `useValue`), and checks that every plan can be carried out; it never wraps a method. The leadership handlers it
+ * registers with their elections.
  */
 @Injectable()
 export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
@@ -45,7 +48,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   readonly #warned = new WeakSet<object>();
 
   constructor(
-    private readonly discovery: DiscoveryService,
+    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
     @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
     @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
     private readonly planner: LockInterceptor,
@@ -73,7 +76,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #explore(): Promise<void> {
-    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+    for (const wrapper of this.#wrappers()) {
       // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
       const instance: unknown = wrapper.instance;
       if (typeof instance !== 'object' || instance === null) continue;
@@ -82,6 +85,13 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
         this.#visitHandlers(wrapper, instance);
     }
     for (const plan of this.#checked) await this.planner.prepare(plan).ready();
+  }
+
+  /** Nest's `DiscoveryService` does not know those of the routes, which their classes name only. */
+  #wrappers(): InstanceWrapper[] {
+    const modules = [...this.modules.values()];
+    const kinds = ['providers', 'controllers', 'injectables'] as const;
+    return kinds.flatMap((kind) => modules.flatMap((module) => [...module[kind].values()]));
   }
 
   #visitPlans(instance: object): void {

@@ -6,7 +6,6 @@ import {
   Module,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
 import { LockClients } from './clients/lock-clients.js';
 import { type LockClient, LockOptionsError } from './core/index.js';
 import { getLockClientToken } from './decorators/inject-lock-client.decorator.js';
@@ -38,7 +37,7 @@ class LockLifecycleModule {}
 /** The parts that an app has once, however many clients it registers. Their symbols are the tokens that all copies of this package know. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, LockLifecycleModule],
+  imports: [LockLifecycleModule],
   providers: [
     { provide: LOCK_CLIENTS, useClass: LockClients },
     { provide: LockClients, useExisting: LOCK_CLIENTS },

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   Controller,
+  Get,
   Inject,
   Injectable,
   Scope,
+  UseGuards,
   type INestApplication,
   type Type,
 } from '@nestjs/common';
@@ -67,9 +69,24 @@ const LED = ['up', 'begin', 'watch, held: true'];
 @Controller()
 class MailController extends Mailer {}
 
+@Injectable()
+class MailGuard extends Mailer {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+@Controller()
+@UseGuards(MailGuard)
+class GuardedController {
+  @Get()
+  list(): void {}
+}
+
 describe.each<[string, AppParts, typeof Mailer]>([
   ['provider', { providers: [Mailer] }, Mailer],
   ['controller', { controllers: [MailController] }, MailController],
+  ['guard of a route', { controllers: [GuardedController] }, MailGuard],
 ])('Methods of a %s', (_, parts, Class) => {
   it('are called in their order when the app leads, once it is up, and when it shuts down', async () => {
     const app = await boot(parts);

@@ -1,5 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Injectable, Module, Scope } from '@nestjs/common';
+import {
+  Catch,
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  Scope,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  type CallHandler,
+  type CanActivate,
+  type ExceptionFilter,
+  type NestInterceptor,
+  type PipeTransform,
+} from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import {
@@ -64,6 +80,24 @@ class Archive {
 
 @Controller()
 class ArchiveController extends Archive {}
+
+/** A guard, a pipe, an interceptor and a filter. */
+@Catch()
+class ArchiveOnRoutes
+  extends Archive
+  implements CanActivate, PipeTransform, NestInterceptor, ExceptionFilter
+{
+  canActivate(): boolean {
+    return true;
+  }
+  transform(value: unknown): unknown {
+    return value;
+  }
+  intercept(_: unknown, { handle }: CallHandler): Observable<unknown> {
+    return handle();
+  }
+  catch(): void {}
+}
 
 class EmbeddedOptions implements LockOptionsFactory {
   createLockOptions(): LockBackendOptions {
@@ -169,6 +203,23 @@ describe('LockModule', () => {
     expect(error.message).toBe(
       'There is no lock client "archive", which Archive.store asks for; registered: "default". Register it with LockModule.forRoot({ name: \'archive\' }), or name one of those.',
     );
+  });
+
+  it.each<[string, MethodDecorator]>([
+    ['a guard', UseGuards(ArchiveOnRoutes)],
+    ['a pipe', UsePipes(ArchiveOnRoutes)],
+    ['an interceptor', UseInterceptors(ArchiveOnRoutes)],
+    ['an exception filter', UseFilters(ArchiveOnRoutes)],
+  ])('refuses to boot with %s of a route that asks for an unknown client', async (_, named) => {
+    @Controller()
+    class Reports {
+      @Get()
+      @named
+      list(): void {}
+    }
+    const error = await apps.bootError({ controllers: [Reports] });
+    expect(error).toBeInstanceOf(LockClientUnknownError);
+    expect(error.message).toContain('which Archive.store asks for');
   });
 
   it.each([
