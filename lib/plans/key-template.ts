@@ -59,7 +59,7 @@ export class KeyTemplate {
       if (!isUsable(value))
         throw new LockKeyError(
           this.text,
-          `${placeholder} is ${kindOf(value)} in a call of ${method}`,
+          `${placeholder} is ${shown(value)} in a call of ${method}`,
         );
       key += before + (end === undefined ? String(value) : escaped(String(value), end));
     }
@@ -83,8 +83,13 @@ const isUsable = (value: unknown): boolean =>
   typeof value === 'bigint' ||
   typeof value === 'boolean';
 
-const kindOf = (value: unknown) =>
-  typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
+/** A value that is not usable, for a message: of those that may hold a secret, only what they are. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`;
+  return String(value);
+}
 
 function escaped(value: string, end: string): string {
   if (!value.includes(end) && !value.includes('%')) return value;

@@ -59,6 +59,24 @@ describe('The key of a template', () => {
     expect(shared).toEqual([]);
   });
 
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['-Infinity', -Infinity],
+    ['""', ''],
+    ['"null"', 'null'],
+    ['an object', { password: 'hunter2' }],
+    ['an object', ['hunter2']],
+    ['a function', () => 'hunter2'],
+    ['a symbol', Symbol('hunter2')],
+  ])('is refused for a value that is %s, and says so', (shown, value) => {
+    expect(() => keyOf('order:{0}', value)).toThrow(
+      new LockKeyError('order:{0}', `{0} is ${shown} in a call of Orders.pay`),
+    );
+  });
+
   it.each(['{0}{1}', 'a:{0}{0}', '{0}:{1}{2}', '{0}0{1}', '{0}%{1}', '{0}AF%20{1}'])(
     'is refused where nothing tells its values apart: %s',
     (text) => {
