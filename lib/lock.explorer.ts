@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { LazyModuleLoader, ModulesContainer } from '@nestjs/core';
 import type { LockClients } from './clients/lock-clients.js';
+import { type NestModule, refuseRequestScopedOptions } from './clients/request-scoped-options.js';
 import { LockDecoratorTargetError } from './core/index.js';
 import type { LeaderElections } from './elections/leader-elections.js';
 import { warnOfCopies } from './loaded-copies.js';
@@ -26,8 +27,6 @@ import { InstanceWiring } from './plans/instance-wiring.js';
 import { LeadershipHandlers } from './plans/leadership-handlers.js';
 import { LockPlans } from './plans/plan-metadata.js';
 
-/** A module of the app. */
-type NestModule = ReturnType<ModulesContainer['get']> & object;
 /** Nest's record of a provider, a controller, or a guard, pipe, interceptor or filter of a route. */
 type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
 
@@ -76,6 +75,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #explore(): Promise<void> {
+    for (const module of this.modules.values()) refuseRequestScopedOptions(module);
     for (const wrapper of this.#wrappers()) {
       // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
       const instance: unknown = wrapper.instance;

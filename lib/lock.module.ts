@@ -135,7 +135,8 @@ export class LockModule extends ConfigurableModuleClass {
   }
 
   /**
-   * As `forRoot`, with options created by a provider.
+   * As `forRoot`, with options created by a provider, of singletons only: boot fails with `LockOptionsError` where it injects
+   * something request-scoped.
    *
    * @throws LockOptionsError without `useFactory`, `useClass` and `useExisting`
    * @example

@@ -17,6 +17,7 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
+import { REQUEST } from '@nestjs/core';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import {
   currentLease,
@@ -39,6 +40,7 @@ import {
   WithMutex,
   type LockBackendOptions,
   type LockClient,
+  type LockModuleAsyncOptions,
   type LockOptionsFactory,
 } from '../../lib/index.js';
 import { Deferred } from '../support/time.js';
@@ -108,6 +110,34 @@ class EmbeddedOptions implements LockOptionsFactory {
 @Module({ providers: [EmbeddedOptions], exports: [EmbeddedOptions] })
 class OptionsModule {}
 
+@Injectable({ scope: Scope.TRANSIENT })
+class TransientOptions extends EmbeddedOptions {}
+
+@Injectable({ scope: Scope.REQUEST })
+class Tenant {}
+
+@Injectable({ scope: Scope.REQUEST, durable: true })
+class DurableTenant {}
+
+@Injectable()
+class TenantUrl {
+  constructor(readonly tenant: Tenant) {}
+}
+
+@Injectable()
+class OptionsOfTenant extends EmbeddedOptions {
+  constructor(readonly tenant: Tenant) {
+    super();
+  }
+}
+
+const ofTenants = [Tenant, DurableTenant, TenantUrl, OptionsOfTenant];
+
+@Module({ providers: ofTenants, exports: ofTenants })
+class TenantModule {}
+
+const useFactory = (): LockBackendOptions => ({});
+
 const apps = useApps();
 
 describe('LockModule', () => {
@@ -148,9 +178,37 @@ describe('LockModule', () => {
       LockModule.forRootAsync({ imports: [OptionsModule], useExisting: EmbeddedOptions }),
       '/by-class/orders',
     ],
+    [
+      'a transient provider',
+      LockModule.forRootAsync({ useClass: TransientOptions }),
+      '/by-class/orders',
+    ],
   ])('takes options from %s', async (_, module, path) => {
     const app = await apps.boot({ clients: [], imports: [module], providers: [Orders] });
     expect(await apps.held(clientOf(app), path, () => app.get(Orders).pay())).toBe('paid');
+  });
+
+  it.each<[string, LockModuleAsyncOptions, maker: string]>([
+    ['injected', { inject: [Tenant], useFactory }, 'Tenant'],
+    ['injected by what is injected', { inject: [TenantUrl], useFactory }, 'TenantUrl'],
+    ['durable', { inject: [DurableTenant], useFactory }, 'DurableTenant'],
+    ['the request itself', { inject: [REQUEST], useFactory }, 'REQUEST'],
+    ['a class of options', { useClass: OptionsOfTenant }, 'OptionsOfTenant'],
+    ['an existing provider of options', { useExisting: OptionsOfTenant }, 'OptionsOfTenant'],
+  ])('refuses to boot with options of a request: %s', async (_, options, maker) => {
+    const logger = new RecordingLogger();
+    const error = await apps.bootError({
+      clients: [],
+      imports: [LockModule.forRootAsync({ ...options, imports: [TenantModule] })],
+      providers: [Orders],
+      logger,
+    });
+    expect(error).toBeInstanceOf(LockOptionsError);
+    expect(error).toMatchObject({ option: 'useFactory', client: 'default' });
+    expect(error.message).toBe(
+      `Option \`useFactory\` is made of ${maker}, which is request-scoped by itself or by what it injects. Give it, \`useClass\` or \`useExisting\` singletons only: else each request would open a lock client "default" of its own.`,
+    );
+    expect(logger.lines).toEqual([]); // nothing was opened
   });
 
   it('keeps several clients apart by name', async () => {
