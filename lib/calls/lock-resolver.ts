@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { Lock, LockClient } from '../core/index.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type {
@@ -25,6 +26,20 @@ function lockForKey(
   return withMethodInErrors(plan, () => createLock(client, target, key as string));
 }
 
+/**
+ * The key or the members that a function of the user has made for a call. A promise among them is refused later, and nothing waits
+ * for it: its rejection must not end the process.
+ */
+function madeBy(make: Maker, { self, args }: Pick<LockedCall, 'self' | 'args'>): unknown {
+  const made = make.apply(self, args as never[]);
+  if (typeof made === 'string') return made;
+  for (const each of [made].flat() as (Partial<LockTarget> | null | undefined)[])
+    for (const key of [each, each?.key]) if (types.isPromise(key)) key.catch(() => {});
+  return made;
+}
+
+type Maker = (this: unknown, ...args: never[]) => unknown;
+
 /** Returns the lock that a call acquires. Errors of the user's key function pass through unchanged. */
 type LockResolver = (call: Pick<LockedCall, 'self' | 'args'>) => Lock;
 
@@ -42,7 +57,7 @@ export function keyResolver(
   const client = clientFor(plan, target, clients);
   const { key } = target;
   if (typeof key === 'function')
-    return ({ self, args }) => lockForKey(plan, client, target, key.apply(self, args as never[]));
+    return (call) => lockForKey(plan, client, target, madeBy(key, call));
   if (isTemplate(key)) {
     const template = new KeyTemplate(key);
     return ({ args }) => {
@@ -70,9 +85,9 @@ export function multiLockResolver(
   const all = (locks: readonly Lock[]) => withMethodInErrors(plan, () => client.multiLock(locks));
 
   if (typeof members === 'function')
-    return ({ self, args }) => {
-      const given = members.apply(self, args as never[]);
-      const targets = withMethodInErrors(plan, () => parseTargets(given));
+    return (call) => {
+      const made = madeBy(members, call);
+      const targets = withMethodInErrors(plan, () => parseTargets(made));
       return all(targets.map((it) => lockForKey(plan, clientFor(plan, it, clients), it, it.key)));
     };
 

@@ -10,7 +10,7 @@ import {
   type Lease,
 } from '../../lib/index.js';
 import { Deferred } from '../support/time.js';
-import { contention, errorOf, isFree, Room, useApp } from './support/apps.js';
+import { contention, errorOf, isFree, Room, unhandledDuring, useApp } from './support/apps.js';
 import { LOCK_KINDS, type LockKind } from './support/lock-kinds.js';
 
 interface Order {
@@ -151,6 +151,15 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       expect(error).toMatchObject({ code: 'LOCK_KEY' });
       expect(error.message).toContain(why);
       expect(error.message).toContain('(it is the key of Orders.asIs)');
+    });
+
+    it('is refused when its function gives a promise, whose failure is no one of the process', async () => {
+      const refused = async () => {
+        const error = await errorOf(orders().asIs({ id: Promise.reject(new Error('too late')) }));
+        expect(error).toBeInstanceOf(LockKeyError);
+        expect(error.message).toContain('it must be a string');
+      };
+      expect(await unhandledDuring(refused)).toEqual([]);
     });
 
     it.each([

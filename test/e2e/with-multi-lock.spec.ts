@@ -12,7 +12,7 @@ import {
   type Lock,
   type LockClient,
 } from '../../lib/index.js';
-import { clientOf, errorOf, isFree, Room, useApp } from './support/apps.js';
+import { clientOf, errorOf, isFree, Room, unhandledDuring, useApp } from './support/apps.js';
 
 interface Account {
   id: string;
@@ -213,6 +213,22 @@ describe('A method with @WithMultiLock', () => {
     expect(error).toBeInstanceOf(LockKeyError);
     expect(error.message).toContain(`${why} (it is the key of Bank.asIs)`);
   });
+
+  it.each<[string, (late: () => Promise<string>) => unknown]>([
+    ['of all keys', (late) => late()],
+    ['in place of keys', (late) => [late(), late()]],
+    ['in place of the keys of members', (late) => ['a', { key: late() }, { key: late() }]],
+  ])(
+    'refuses a call with a promise %s, whose failure is no one of the process',
+    async (_, keys) => {
+      const late = () => Promise.reject(new Error('too late'));
+      const refused = async () => {
+        const error = await errorOf(bank().asIs(keys(late)));
+        expect(error).toMatchObject({ code: expect.stringMatching(/^LOCK_(KEY|OPTIONS)$/) });
+      };
+      expect(await unhandledDuring(refused)).toEqual([]);
+    },
+  );
 
   it('refuses a call that asks for an unknown client', async () => {
     const error = await errorOf(bank().asIs([{ key: 'a', client: 'moon' }]));

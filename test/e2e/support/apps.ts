@@ -200,6 +200,20 @@ export async function errorOf(call: Promise<unknown>): Promise<Error> {
   );
 }
 
+/** The rejections that nothing handles while `work` is done. */
+export async function unhandledDuring(work: () => Promise<unknown>): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const listener = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', listener);
+  try {
+    await work();
+    await new Promise((resolve) => setImmediate(resolve)); // when such rejections are reported
+  } finally {
+    process.off('unhandledRejection', listener);
+  }
+  return unhandled;
+}
+
 /** Where a method under test stays until the test lets it leave. `log` says what happened, in order. */
 export class Room {
   readonly log: string[] = [];
