@@ -159,10 +159,11 @@ function builtinTag(value: unknown): string {
 /**
  * The interceptor that was injected into `instance`.
  *
- * @throws LockInterceptorMissingError when there is none: the instance was not created by Nest, or does not exist
+ * @throws LockInterceptorMissingError when there is none: the instance was not created by Nest, or does not exist, or has a mock
  */
 function interceptorOf(instance: unknown, method: string): MethodInterceptor {
-  const interceptor = InstanceWiring.get(instance);
-  if (interceptor === undefined) throw new LockInterceptorMissingError(method, instance);
+  const interceptor = InstanceWiring.get(instance) as Partial<MethodInterceptor> | undefined;
+  if (typeof interceptor?.around !== 'function')
+    throw new LockInterceptorMissingError(method, instance, interceptor);
   return interceptor as MethodInterceptor;
 }

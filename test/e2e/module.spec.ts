@@ -18,6 +18,7 @@ import {
 } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
 import { REQUEST } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import {
   currentLease,
@@ -385,6 +386,15 @@ describe('A locked method', () => {
     });
     apps.room.open();
     expect(await app.get(Archive).store()).toBe('stored');
+  });
+
+  it('is not run where a test has put a mock without methods in the place of its interceptor', async () => {
+    const mocked = await Test.createTestingModule({ providers: [Archive] })
+      .useMocker((token) => (token === Room ? apps.room : {}))
+      .compile();
+    const error = await errorOf(mocked.get(Archive).store());
+    expect(error).toBeInstanceOf(LockInterceptorMissingError);
+    expect(error.message).toContain('Add `withoutLocks` to the providers of the test');
   });
 
   const made = new Archive(new Room());

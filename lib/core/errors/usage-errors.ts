@@ -55,12 +55,16 @@ export class LockInterceptorMissingError extends LockError {
   /** Class and method, e.g. `Orders.pay`. */
   readonly method: string;
 
-  /** @param instance on which the method was called */
-  constructor(method: string, instance?: unknown) {
+  /**
+   * @param instance on which the method was called
+   * @param given what the instance has in place of an interceptor
+   */
+  constructor(method: string, instance?: unknown, given?: unknown) {
     const isObject = typeof instance === 'object' && instance !== null;
+    const why = isObject ? UNKNOWN_TO_NEST : WITHOUT_INSTANCE;
     super(
       'LOCK_INTERCEPTOR_MISSING',
-      `${method} was not run: ${isObject ? UNKNOWN_TO_NEST : WITHOUT_INSTANCE}`,
+      `${method} was not run: ${given === undefined ? why : WITH_A_MOCK}`,
     );
     this.method = method;
   }
@@ -70,6 +74,8 @@ const UNKNOWN_TO_NEST =
   'its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it. Nest knows an instance as a provider, a controller, or a value of a factory; not one that a factory of request or transient scope has made, as with `new`: make its class a provider instead, with that scope.';
 const WITHOUT_INSTANCE =
   'it was called without its instance, as in `const { method } = service`. Call it as `service.method()`, or pass `() => service.method()`.';
+const WITH_A_MOCK =
+  'what its instance has in place of a LockInterceptor takes no lock, as a mock of `useMocker()`. Add `withoutLocks` to the providers of the test, or import LockTestingModule; both are in nestjs-interlock/testing.';
 
 /** The key cannot name a lock. */
 export class LockKeyError extends LockError {
