@@ -114,7 +114,7 @@ export class LockClients implements OnApplicationShutdown {
       await client.connect();
       if ((options.backend ?? 'embedded') === 'embedded')
         this.#logger.log(
-          `Lock client "${name}" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.`,
+          `Lock client "${name}" is embedded: its locks exclude only callers in this process, and in this thread of it. For several, choose another backend.`,
         );
       return client;
     });

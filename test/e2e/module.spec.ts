@@ -147,7 +147,7 @@ describe('LockModule', () => {
     await apps.boot({ providers: [Orders], logger });
     expect(logger.lines).toEqual([
       expect.stringMatching(/^log: Lock client "default": CONNECTED \(session 0x.+\)$/),
-      'log: Lock client "default" is embedded: its locks exclude only callers in this process. For several processes, choose another backend.',
+      'log: Lock client "default" is embedded: its locks exclude only callers in this process, and in this thread of it. For several, choose another backend.',
       'debug: Mapped {Orders.pay, mutex, default}',
     ]);
   });
