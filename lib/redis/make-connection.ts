@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors/index.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
 import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
-import { isRefusedLogin, reasonOf } from './connection/redis-error.js';
+import { isRefusedLogin, reasonOf, replyText } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
 import { makeClient } from './make-client.js';
 import type { RedisLockOptions } from './redis-options.js';
@@ -43,19 +43,24 @@ export async function connectToRedis(
   const bound = connectTimeout < LONGEST_TIMEOUT ? connectTimeout : 'forever';
   const wait = new WaitScope(context, { wait: bound });
   let lastReason = 'no server has answered';
-  const stop = events.on('connection', ({ reason }) => (lastReason = reason));
+  const stop = events.on('connection', ({ state, reason }) => {
+    if (state !== 'CONNECTED' && state !== 'RECONNECTED') lastReason = reason;
+  });
   try {
     await connection.connect(wait, client);
   } catch (cause) {
     stop(); // the close that follows is not the reason of the failure
+    if (connection.isReady && connection.trouble) lastReason = replyText(connection.trouble);
     connection.close();
     if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
-    const why = cause instanceof LockError ? lastReason : reasonOf(cause);
+    const isLate = cause instanceof LockTimeoutError;
+    const why = isLate ? lastReason : reasonOf(cause);
+    const within = isLate ? ` within ${connectTimeout} ms` : '';
     const advice = isRefusedLogin(why)
       ? 'Check the user and the password'
       : 'Check `connect` and that the server runs';
     throw new LockConnectionError(
-      `Lock client "${client}" could not connect to Redis within ${connectTimeout} ms (${why}). ${advice}, or raise \`connectTimeout\`.`,
+      `Lock client "${client}" could not connect to Redis${within} (${why}). ${advice}, or raise \`connectTimeout\`.`,
       { client, cause },
     );
   } finally {

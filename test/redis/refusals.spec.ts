@@ -1,4 +1,6 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LockConnectionError, LockTimeoutError } from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { redisCommands } from '../../lib/redis/redis-write.js';
@@ -249,6 +251,55 @@ describe('A lock client that finds no Redis', () => {
     } finally {
       await late.stop();
     }
+  });
+});
+
+describe('A lock client that finds a Redis that cannot save its data', () => {
+  const refusals = async () =>
+    Number(
+      /cmdstat_ping:.*rejected_calls=(\d+)/.exec(
+        String(await server().command('INFO', 'commandstats')),
+      )?.[1] ?? 0,
+    );
+  const isBroken = async () =>
+    String(await server().command('INFO', 'persistence')).includes('last_bgsave_status:err');
+
+  beforeAll(async () => {
+    const [, folder] = (await server().command('CONFIG', 'GET', 'dir')) as [string, string];
+    mkdirSync(join(folder, 'dump.rdb')); // no file can have that name now
+    await server().command('BGSAVE');
+    await eventually('it has failed', isBroken);
+  });
+  beforeEach(async () => {
+    await server().command('CONFIG', 'SET', 'save', '3600 100000'); // from here on it refuses even PING
+  });
+  afterEach(() => server().command('CONFIG', 'SET', 'save', ''));
+
+  const DRIVERS: [string, () => RedisLockOptions][] = [
+    ['ioredis', () => ({ connect: server().url })],
+    ['node-redis', () => ({ connect: server().url, driver: 'node-redis' })],
+  ];
+
+  it.each(DRIVERS)('waits until it accepts commands, with %s', async (_, options) => {
+    const client = await made(options());
+    const before = await refusals();
+    const connecting = client.connect();
+    connecting.catch(() => {}); // awaited below
+    await eventually('it was refused several times', async () => (await refusals()) > before + 2);
+    expect(client.status()).toMatchObject({ health: 'down', state: 'CONNECTING' });
+    await server().command('CONFIG', 'SET', 'save', '');
+    await connecting;
+    await (await client.mutex('saved').acquire()).release();
+    expect(client.status().health).toBe('up');
+  });
+
+  it.each(DRIVERS)('rejects in the end with the reason, with %s', async (_, options) => {
+    const client = await made({ ...options(), connectTimeout: 300 });
+    const error = await client.connect().catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(String(error)).toMatch(
+      /could not connect to Redis within 300 ms \(MISCONF .+\)\. Check/,
+    );
   });
 });
 

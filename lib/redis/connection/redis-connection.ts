@@ -7,18 +7,15 @@ import {
   type ConnectionStatesSettings,
   Interruptions,
 } from './connection-states.js';
-import { isNoScript, isUnknownCommand, rethrowBare, withoutArguments } from './redis-error.js';
+import { isNoScript, rethrowBare, withoutArguments } from './redis-error.js';
 import { masterOfSlot } from './cluster-slots.js';
 import { CommandCorking } from './command-corking.js';
+import { handshake } from './handshake.js';
 import type { ReplicaPolicy } from './replica-policy.js';
 import { ReplicaWaits } from './replica-waits.js';
 import { operands, parseNumbers, type Script } from './script.js';
-import { serverWarning } from './refusals.js';
-import { runIdIn, serverIds } from './server-ids.js';
+import { serverIds } from './server-ids.js';
 import { Subscriptions } from './subscriptions.js';
-
-/** Number of round trips to measure: a single one may have been delayed by something else. */
-const PINGS = 3;
 
 /** The client must not be used for anything else: a blocking command would delay ours. */
 interface RedisConnectionSettings extends ConnectionStatesSettings {
@@ -96,7 +93,7 @@ export class RedisConnection {
     return serverIds(this.settings.client, this.#runId);
   }
 
-  /** Resolves when the servers answer; rejects with the error that ended the wait, or with `LockConnectionError`. */
+  /** Rejects with the error that ended the wait, with a refusal that cannot pass, or with `LockConnectionError`. */
   async connect(wait: WaitScope, name: string): Promise<void> {
     const { client, clock } = this.settings;
     const states = this.#states;
@@ -109,9 +106,11 @@ export class RedisConnection {
     if (client.status === 'wait') client.connect().catch(() => {}); // it keeps trying
     if (this.isReady) states.ready();
     else await wait.until(new Promise<void>((resolve) => this.onReady(resolve)));
-    for (let i = 0; i < PINGS; i++) await wait.until(this.read('ping'));
-    if (!this.isCluster) await this.#lookAtServer(wait, name);
-    const isSharded = this.isCluster && (await wait.until(this.#usesShardedChannels()));
+    const refused = (error: unknown) => states.failed(error);
+    const { runId, isSharded } = await handshake(this, wait, name, refused);
+    if (this.isConnected) return; // by another call
+    states.refusals.end();
+    this.#runId = runId;
     if (isSharded) this.publishCommand = 'spublish';
     this.subscriptions = new Subscriptions(client, isSharded, clock);
     this.isConnected = true;
@@ -225,26 +224,5 @@ export class RedisConnection {
   #failed(error: unknown): unknown {
     this.#states.failed(error);
     return withoutArguments(error);
-  }
-
-  /** Warns about a server that will refuse; if the user has no permission for `INFO`, that shows when it refuses. */
-  async #lookAtServer(wait: WaitScope, name: string): Promise<void> {
-    const info = String(await wait.until(this.read('info').catch(() => '')));
-    this.#runId = runIdIn(info);
-    const warning = serverWarning(info, name);
-    if (warning) process.emitWarning(warning);
-  }
-
-  /** Redisson's rule: sharded channels if the servers of a cluster support them. */
-  async #usesShardedChannels(): Promise<boolean> {
-    const { client, shardedSubscriptionMode } = this.settings;
-    if (shardedSubscriptionMode !== 'auto') return shardedSubscriptionMode === 'on';
-    try {
-      await client.call('pubsub', 'shardnumsub');
-      return true;
-    } catch (error) {
-      if (isUnknownCommand(error)) return false;
-      throw error; // after a wrong guess, messages would reach no client
-    }
   }
 }

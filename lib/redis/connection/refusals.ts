@@ -60,6 +60,13 @@ export class Refusals {
     this.hasSucceeded = false;
   }
 
+  /** Ends the episode: it is known that the server refuses nothing any more. */
+  end(): void {
+    const wasTold = this.#isTold;
+    this.clear();
+    if (wasTold) this.listener.over();
+  }
+
   /** Forgets the episode without reporting its end. */
   clear(): void {
     this.#timer?.cancel();
@@ -73,12 +80,7 @@ export class Refusals {
     const now = this.clock.now();
     const quiet = now - this.#lastAt;
     const last = this.#last!;
-    if (quiet >= (this.hasSucceeded ? QUIET : FORGOTTEN)) {
-      const wasTold = this.#isTold;
-      this.clear();
-      if (wasTold) this.listener.over();
-      return;
-    }
+    if (quiet >= (this.hasSucceeded ? QUIET : FORGOTTEN)) return this.end();
     this.#arm();
     const isRefusing = !this.hasSucceeded || quiet < 1.5 * TICK; // since the last tick, which may be a little early or late
     if (this.#isTold || !isRefusing || this.#ticks * TICK < TOLD_AFTER) return;

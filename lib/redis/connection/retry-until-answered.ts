@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LockError, LockTimeoutError } from '../../core/errors/index.js';
 import { sleep } from '../../core/internal/timers.js';
-import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 
 /** Bound on the attempts of one command: a `WaitScope`, a {@link Deadline}, or {@link asLongAs} it is wanted. */
@@ -22,7 +21,7 @@ interface RetryBound {
  * @param failed called with the error of each failed attempt that may succeed a moment later
  */
 export async function retryUntilAnswered<T>(
-  connection: Pick<RedisConnection, 'hasEnded'>,
+  connection: { readonly hasEnded: boolean },
   send: () => Promise<T>,
   bound: RetryBound,
   delay: (failures: number) => number,

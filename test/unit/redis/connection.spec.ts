@@ -6,7 +6,7 @@ import { CommandCorking, type Corkable } from '../../../lib/redis/connection/com
 import type { RedisCluster } from '../../../lib/redis/connection/ioredis.js';
 import { RedisConnection } from '../../../lib/redis/connection/redis-connection.js';
 import { Refusals, serverWarning } from '../../../lib/redis/connection/refusals.js';
-import { VirtualClock } from '../../support/time.js';
+import { isSettled, VirtualClock } from '../../support/time.js';
 import { connectionOf, FakeNode } from './fakes.js';
 
 /** A socket as Node's: what is written while it is corked goes out in one packet when it is not any more. */
@@ -157,10 +157,58 @@ describe('The choice between PUBLISH and SPUBLISH in a cluster', () => {
     expect(await choice(() => Promise.reject(tooOld))).toBe('publish');
   });
 
-  it.each([new Error('Connection is closed.'), replyError('NOPERM this user has no permissions')])(
-    'is not made when it is unknown what the servers have: %s',
+  it('is not made when it is unknown what the servers have', async () => {
+    const error = replyError('NOPERM this user has no permissions');
+    await expect(choice(() => Promise.reject(error))).rejects.toBe(error);
+  });
+
+  it.each([new Error('Connection is closed.'), replyError('LOADING Redis is loading the dataset')])(
+    'is put off while the servers do not say what they have: %s',
     async (error) => {
-      await expect(choice(() => Promise.reject(error))).rejects.toBe(error);
+      let asked = 0;
+      const later = async () => (asked += 1) > 1 || Promise.reject(error);
+      expect([await choice(later), asked]).toEqual(['spublish', 2]);
+    },
+  );
+});
+
+describe('A new connection', () => {
+  let node: FakeNode;
+  let clock: VirtualClock;
+  let connection: RedisConnection;
+  let connecting: Promise<void>;
+
+  /** Connects for 15 s at most to a server that answers a PING with that. */
+  function connect(pong: string | Error): void {
+    node = new FakeNode();
+    node.reply = ({ name }) => (name === 'ping' ? pong : undefined);
+    clock = new VirtualClock();
+    connection = connectionOf(node, clock);
+    const wait = new WaitScope({ clock, open: new OrderedSet() }, { wait: 15_000 });
+    connecting = connection.connect(wait, 'test').finally(() => wait.end());
+    connecting.catch(() => {}); // looked at later
+  }
+
+  it.each(['LOADING Redis is loading', 'MISCONF Errors writing to disk', 'BUSY Redis is busy'])(
+    'waits while the server refuses: %s',
+    async (refusal) => {
+      connect(new Error(refusal));
+      await clock.advance(10_000);
+      expect([await isSettled(connecting), connection.isConnected]).toEqual([false, false]);
+      expect(String(connection.trouble)).toContain(refusal);
+      node.reply = ({ name }) => (name === 'ping' ? 'PONG' : undefined);
+      await clock.runUntil(connecting);
+      expect([connection.state, connection.trouble]).toEqual(['CONNECTED', undefined]);
+      expect(clock.isIdle).toBe(true);
+    },
+  );
+
+  it.each(['NOAUTH Authentication required.', 'NOPERM this user has no permissions'])(
+    'is rejected at once where that will not change: %s',
+    async (refusal) => {
+      connect(new Error(refusal));
+      await expect(connecting).rejects.toThrow(refusal);
+      expect(clock.now()).toBe(0);
     },
   );
 });

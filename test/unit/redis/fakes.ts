@@ -48,7 +48,7 @@ export class FakeNode extends EventEmitter implements RedisNode {
   status = 'ready';
   readonly sent: SentCommand[] = [];
   readonly duplicates: FakeNode[] = [];
-  /** Does it answer at once, with what? A command without an answer waits for the test. */
+  /** Does it answer at once, with what? An error is a refusal. A command without an answer waits for the test. */
   reply: (command: SentCommand) => unknown = () => undefined;
 
   constructor(readonly options: object = {}) {
@@ -64,7 +64,8 @@ export class FakeNode extends EventEmitter implements RedisNode {
     const command = new SentCommand(name, given.flat() as (string | number)[]);
     this.sent.push(command);
     const value = this.reply(command) ?? (name === 'info' ? '' : undefined); // which a new connection asks for once
-    if (value !== undefined) command.answer(value);
+    if (value instanceof Error) command.refuse(value.message);
+    else if (value !== undefined) command.answer(value);
     return command.answered;
   }
 
