@@ -4,7 +4,6 @@ import type { Clock } from '../../core/clock.js';
 import {
   LockClientClosedError,
   LockConnectionError,
-  LockError,
   LockOptionsError,
   LockTimeoutError,
 } from '../../core/errors/index.js';
@@ -27,7 +26,6 @@ import type { OccurrenceMark } from '../../core/occurrence-mark.js';
 import { MultiLock } from '../../core/multi-lock.js';
 import { WaitScope } from '../../core/internal/wait-scope.js';
 import { Waiters } from '../../core/internal/waiter-limits.js';
-import { reasonOf } from '../connection/redis-error.js';
 import { RedLockInspection } from './red-lock-inspection.js';
 import { LocalQueues } from '../locks/local-queue.js';
 import { RedisElection } from '../locks/redis-election.js';
@@ -188,9 +186,10 @@ export class RedLockClient implements LockClient {
       await wait.until(nodes.connect(this.#context.nodeTimeout));
     } catch (cause) {
       void nodes.close(0);
-      if (cause instanceof LockError && !(cause instanceof LockTimeoutError)) throw cause;
+      if (cause instanceof LockOptionsError || cause instanceof LockClientClosedError) throw cause;
+      const within = cause instanceof LockTimeoutError ? ` within ${connectTimeout} ms` : '';
       throw new LockConnectionError(
-        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers within ${connectTimeout} ms (${cause instanceof LockError ? nodes.lastReason : reasonOf(cause)}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
+        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers${within} (${nodes.lastReason}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
         { client: name, cause },
       );
     } finally {

@@ -6,12 +6,17 @@ import { settleWithin } from '../../core/internal/timers.js';
 import type { RedisConnection } from '../connection/redis-connection.js';
 import type { RedisLock } from '../locks/redis-lock.js';
 import type { RedisLockClient } from '../redis-lock-client.js';
+import { reasonOf } from '../connection/redis-error.js';
+import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import { runIdIn } from '../connection/server-ids.js';
 import { firstN } from './ballot.js';
 import type { RedLockContext } from './red-lock-hold.js';
 
 /** Connection states, the best first. */
 const STATES = ['CONNECTED', 'REFUSED', 'SUSPENDED', 'LOST', 'CONNECTING', 'CLOSED'];
+
+/** Delay before a server that has not said what it is is asked again, in ms. */
+const PAUSE = 100;
 
 /** One of a client's servers. */
 export interface RedLockNode {
@@ -25,6 +30,7 @@ export class RedLockNodes {
   lastReason = 'no server has answered';
   /** Servers by the id of the process that answered. */
   readonly #servers = new Map<string, RedLockNode>();
+  #isClosed = false;
 
   constructor(
     private readonly name: string,
@@ -61,12 +67,14 @@ export class RedLockNodes {
   }
 
   /**
-   * Resolves when a majority is connected, and the others are too or have had `grace` ms more; these keep trying. Rejects
-   * with `LockOptionsError` if two of them are the same server.
+   * Resolves when a majority is connected, and the others are too, have failed or have had `grace` ms more; these keep trying.
+   *
+   * Rejects with `LockOptionsError` if two of them are the same server, and with the last error if so many have failed that
+   * no majority is left.
    */
   async connect(grace: number): Promise<void> {
-    const connecting = this.nodes.map((node) => this.#connect(node));
-    const all = Promise.all(connecting);
+    const connecting = this.nodes.map((node, i) => this.#connect(node, i + 1));
+    const all = this.#unlessTooFew(connecting);
     await Promise.race([firstN(this.majority, connecting), all]);
     let timer: Timer | undefined;
     const later = new Promise<void>((resolve) => {
@@ -86,20 +94,55 @@ export class RedLockNodes {
   }
 
   async close(timeout: number): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.clients.map((client) => client.close(timeout)));
   }
 
-  /** Connects to one server; rejects a duplicate, as a server with two votes could make a majority of its own. */
-  async #connect(node: RedLockNode): Promise<void> {
-    const { client, connection } = node;
-    await client.connect();
-    const info = String(await connection.read('info', 'server'));
-    const id = runIdIn(info) ?? '';
+  /** Resolves when each has connected or failed; rejects as `connect` does. */
+  #unlessTooFew(connecting: readonly Promise<void>[]): Promise<void> {
+    let left = this.nodes.length;
+    return Promise.all(
+      connecting.map((node) =>
+        node.catch((error: unknown) => {
+          left -= 1;
+          if (error instanceof LockOptionsError || left < this.majority) throw error;
+        }),
+      ),
+    ).then(() => {});
+  }
+
+  /** Connects to one server. */
+  async #connect(node: RedLockNode, number: number): Promise<void> {
+    const { client } = node;
+    try {
+      await client.connect();
+      await this.#identify(node);
+    } catch (error) {
+      if (!this.#isClosed) await this.#giveUp(client, number, error as Error);
+      throw error;
+    }
+  }
+
+  /** Closes the client of a server, so that it grants nothing. */
+  async #giveUp(client: RedisLockClient, number: number, error: Error): Promise<void> {
+    this.lastReason = `server ${number} of ${this.nodes.length}: ${reasonOf(error.cause ?? error)}`;
+    const isTwice = error instanceof LockOptionsError;
+    const what = isTwice
+      ? 'was given the same Redis server twice.'
+      : `cannot use ${this.lastReason}`;
+    process.emitWarning(`Lock client "${this.name}" ${what}`);
+    await client.close(0);
+  }
+
+  /** Rejects a duplicate, as a server with two votes could make a majority of its own. */
+  async #identify(node: RedLockNode): Promise<void> {
+    const { connection } = node;
+    const ask = () => connection.read('info', 'server');
+    const bound = asLongAs(this.clock, () => !this.#isClosed);
+    const id = runIdIn(String(await retryUntilAnswered(connection, ask, bound, () => PAUSE))) ?? '';
     const known = this.#servers.get(id) ?? node;
     this.#servers.set(id, known);
     if (known === node) return;
-    await client.close(0); // so that it grants nothing
-    process.emitWarning(`Lock client "${this.name}" was given the same Redis server twice.`);
     throw new LockOptionsError(
       'nodes',
       'the same server twice',

@@ -3,6 +3,7 @@ import type { Clock } from '../../../lib/core/clock.js';
 import { LockEventEmitter } from '../../../lib/core/internal/lock-event-emitter.js';
 import type { RedisClient, RedisNode } from '../../../lib/redis/connection/ioredis.js';
 import { RedisConnection } from '../../../lib/redis/connection/redis-connection.js';
+import { LONGEST_TIMEOUT } from '../../../lib/redis/make-connection.js';
 import { RedLockClient } from '../../../lib/redis/red-lock/red-lock-client.js';
 import { RedLockNodes } from '../../../lib/redis/red-lock/red-lock-nodes.js';
 import { RedisLockClient } from '../../../lib/redis/redis-lock-client.js';
@@ -90,34 +91,46 @@ export class FakeNode extends EventEmitter implements RedisNode {
 }
 
 /** A connection of a client in the hands of the test. */
-export function connectionOf(client: RedisClient, clock: Clock): RedisConnection {
+export function connectionOf(
+  client: RedisClient,
+  clock: Clock,
+  events = new LockEventEmitter(),
+): RedisConnection {
   return new RedisConnection({
     client,
     shardedSubscriptionMode: 'auto',
     clock,
-    onStateChange: () => {},
+    onStateChange: (state, reason) => events.emit('connection', { state, reason }),
   });
 }
 
 /** A connected RedLock client of five servers that the test plays, in virtual time. */
 export class RedLockOnFakes {
   readonly clock = new VirtualClock();
-  readonly nodes = Array.from({ length: 5 }, (_, i) => {
-    const node = new FakeNode();
-    node.reply = ({ name }) =>
-      (name === 'ping' ? 'PONG' : name === 'info' && `run_id:${i}`) || undefined;
-    return node;
-  });
+  readonly nodes = Array.from({ length: 5 }, () => new FakeNode());
 
-  private constructor(private readonly options: RedisLockOptions) {}
+  private constructor(private readonly options: RedisLockOptions) {
+    for (const server of this.nodes.keys()) this.says(server, 'PONG');
+  }
 
   static async connect(
     options: RedisLockOptions = {},
   ): Promise<{ fakes: RedLockOnFakes; client: RedLockClient }> {
-    const fakes = new RedLockOnFakes(options);
-    const client = fakes.#client();
+    const { fakes, client } = RedLockOnFakes.make(options);
     await fakes.clock.runUntil(client.connect());
     return { fakes, client };
+  }
+
+  /** The same, not connected yet. */
+  static make(options: RedisLockOptions = {}): { fakes: RedLockOnFakes; client: RedLockClient } {
+    const fakes = new RedLockOnFakes(options);
+    return { fakes, client: fakes.#client() };
+  }
+
+  /** From now on that server answers a PING with that. */
+  says(server: number, pong: string | Error): void {
+    this.nodes[server]!.reply = ({ name }) =>
+      (name === 'ping' ? pong : name === 'info' && `run_id:${server}`) || undefined;
   }
 
   /** What each server was asked last, if that is a script. */
@@ -130,9 +143,11 @@ export class RedLockOnFakes {
     const events = new LockEventEmitter();
     const name = 'test';
     const nodes = this.nodes.map((node) => {
-      const connection = connectionOf(node, clock);
-      const own = { name, connection, events: new LockEventEmitter(), clock, options };
-      return { connection, client: new RedisLockClient(own) };
+      const own = new LockEventEmitter();
+      const connection = connectionOf(node, clock, own);
+      const each = { ...options, connectTimeout: LONGEST_TIMEOUT };
+      const settings = { name, connection, events: own, clock, options: each };
+      return { connection, client: new RedisLockClient(settings) };
     });
     const servers = new RedLockNodes(name, nodes, clock, events);
     return new RedLockClient({ name, nodes: servers, events, clock, options });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { LockConnectionError } from '../../../lib/core/errors/index.js';
 import { lockRenew } from '../../../lib/redis/scripts/index.js';
 import type { RedLockClient } from '../../../lib/redis/red-lock/red-lock-client.js';
@@ -16,6 +16,65 @@ let client: RedLockClient;
 
 beforeEach(async () => {
   ({ fakes, client } = await RedLockOnFakes.connect({ nodeTimeout: TIMEOUT }));
+});
+
+describe('A client of five servers that connects', () => {
+  const LOADING = new Error('LOADING Redis is loading the dataset in memory');
+  const NOAUTH = new Error('NOAUTH Authentication required.');
+  const servers = () => client.status().servers;
+  let warned: jest.SpiedFunction<typeof process.emitWarning>;
+
+  beforeEach(() => {
+    warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    ({ fakes, client } = RedLockOnFakes.make({ nodeTimeout: TIMEOUT }));
+  });
+  afterEach(() => {
+    warned.mockRestore();
+  });
+
+  it('goes without two that refuse for now, and uses them when they are ready', async () => {
+    fakes.says(1, LOADING);
+    fakes.says(4, LOADING);
+    await fakes.clock.runUntil(client.connect());
+    await fakes.clock.advance(60_000);
+    expect(servers()).toEqual({ connected: 3, total: 5 });
+    fakes.says(1, 'PONG');
+    fakes.says(4, 'PONG');
+    await fakes.clock.runUntil(() => servers()!.connected === 5);
+    expect(warned).not.toHaveBeenCalled();
+    await fakes.clock.runUntil(client.close());
+  });
+
+  it('goes without two that refuse for good, and warns of them', async () => {
+    fakes.says(1, NOAUTH);
+    fakes.says(4, NOAUTH);
+    await fakes.clock.runUntil(client.connect());
+    expect(servers()).toEqual({ connected: 3, total: 5 });
+    expect(warned.mock.calls).toEqual(
+      [2, 5].map((server) => [
+        expect.stringContaining(`server ${server} of 5: ReplyError: NOAUTH`),
+      ]),
+    );
+    await fakes.clock.runUntil(client.close());
+  });
+
+  it('rejects at once when three refuse for good, with the reason', async () => {
+    for (const server of [0, 1, 4]) fakes.says(server, NOAUTH);
+    const refused = expect(client.connect()).rejects.toThrow(
+      /could not connect to 3 of its 5 Redis servers \(server \d of 5: ReplyError: NOAUTH/,
+    );
+    await fakes.clock.runUntil(refused);
+    expect(fakes.clock.now()).toBe(0);
+  });
+
+  it('rejects in the end while three refuse for now, with the reason', async () => {
+    for (const server of [0, 1, 4]) fakes.says(server, LOADING);
+    const refused = expect(client.connect()).rejects.toThrow(
+      /could not connect to 3 of its 5 Redis servers within 15000 ms \(server \d of 5: LOADING/,
+    );
+    await fakes.clock.runUntil(refused);
+    expect(fakes.clock.now()).toBe(15_000);
+  });
 });
 
 describe('The validity of a lock on five servers', () => {
