@@ -1,10 +1,11 @@
 import { systemClock } from '../core/clock.js';
 import { LockConnectionError, LockError, LockTimeoutError } from '../core/errors/index.js';
 import type { LockEventEmitter } from '../core/internal/lock-event-emitter.js';
-import { WaitScope, type WaitScopeContext } from '../core/internal/wait-scope.js';
+import { WaitScope } from '../core/internal/wait-scope.js';
 import { isRefusedLogin, reasonOf, replyText } from './connection/redis-error.js';
 import { RedisConnection } from './connection/redis-connection.js';
 import { makeClient } from './make-client.js';
+import type { RecipeContext, RedisLockClientSettings } from './recipe-context.js';
 import type { RedisLockOptions } from './redis-options.js';
 
 /**
@@ -31,17 +32,14 @@ export async function makeConnection(
 /** From this `connectTimeout` on, in ms, there is no bound on the connecting. */
 export const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/** Connects a client within `connectTimeout` ms; closes the connection if that fails. */
+/** Connects a client within its `connectTimeout`, or closes the connection; starts its renewal worker. */
 export async function connectToRedis(
-  connection: RedisConnection,
-  events: LockEventEmitter,
-  context: WaitScopeContext & { readonly client: string },
-  connectTimeout: number,
+  { events }: Pick<RedisLockClientSettings, 'events'>,
+  { client, clock, connection, connectTimeout, waits, renewalWorker }: RecipeContext,
 ): Promise<void> {
-  const { client } = context;
   // One of several servers is tried without an end, and a timer for that would keep the process alive.
   const bound = connectTimeout < LONGEST_TIMEOUT ? connectTimeout : 'forever';
-  const wait = new WaitScope(context, { wait: bound });
+  const wait = new WaitScope({ client, clock, open: waits }, { wait: bound });
   let lastReason = 'no server has answered';
   const stop = events.on('connection', ({ state, reason }) => {
     if (state !== 'CONNECTED' && state !== 'RECONNECTED') lastReason = reason;
@@ -67,4 +65,5 @@ export async function connectToRedis(
     stop();
     wait.end();
   }
+  await renewalWorker?.start();
 }

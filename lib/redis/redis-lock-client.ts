@@ -199,11 +199,12 @@ export class RedisLockClient implements LockClient {
   }
 
   async connect(): Promise<void> {
-    const { name, connection, clock, events } = this.settings;
-    const { connectTimeout, waits, accepts, renewalWorker } = this.#context;
-    if (accepts !== 'all') throw new LockClientClosedError({ client: name });
-    await connectToRedis(connection, events, { client: name, clock, open: waits }, connectTimeout);
-    await renewalWorker?.start();
+    const { client, accepts } = this.#context;
+    if (accepts !== 'all') throw new LockClientClosedError({ client });
+    await connectToRedis(this.settings, this.#context).catch(async (error: unknown) => {
+      await this.close(0); // nothing would end the wait for the connection any more
+      throw error;
+    });
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

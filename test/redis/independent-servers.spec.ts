@@ -49,6 +49,19 @@ describe('A client of five servers', () => {
     await noMoreHandlesThan(before);
   });
 
+  it('is closed when it has given up, for those that wait, those that come, and a second connect', async () => {
+    await stage().servers.kill(0, 1, 2);
+    const client = await stage().unconnected({ connectTimeout: 500 });
+    const mutex = client.mutex(stage().key);
+    const closed = { code: 'LOCK_CLIENT_CLOSED' };
+    const waiting = expect(mutex.acquire()).rejects.toMatchObject(closed);
+    await expect(client.connect()).rejects.toBeInstanceOf(LockConnectionError);
+    await waiting;
+    await expect(mutex.acquire()).rejects.toMatchObject(closed);
+    await expect(client.occurrenceMark('job').raise(1)).rejects.toMatchObject(closed);
+    await expect(client.connect()).rejects.toMatchObject(closed);
+  });
+
   it('is connected once, however often connect is called', async () => {
     const before = openHandles();
     const client = await stage().unconnected();

@@ -1,7 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LockConnectionError, LockTimeoutError } from '../../lib/core/errors/index.js';
+import {
+  LockConnectionError,
+  type LockError,
+  LockTimeoutError,
+} from '../../lib/core/errors/index.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import { redisCommands } from '../../lib/redis/redis-write.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
@@ -229,6 +233,30 @@ describe('A lock client that finds no Redis', () => {
 
     await client.close();
     await noMoreHandlesThan(before);
+  });
+
+  it('is closed when it has given up, for those that wait, those that come, and a second connect', async () => {
+    const connect = { host: HOST, port: emptyPort, ...AT_ONCE };
+    const client = await made({ connect, connectTimeout: 300 });
+    const mark = client.occurrenceMark('job');
+    const all = () => [
+      ...Object.entries(RECIPES).map(([name, lock]) => lock(client, name).acquire()),
+      client.mutex('another').tryAcquire({ wait: 60_000 }),
+      client.countDownLatch('latch').await(),
+      mark.raise(1, { wait: 60_000 }),
+      mark.isReached(1, { wait: 60_000 }),
+    ];
+    const codesOf = async (calls: Promise<unknown>[]) => {
+      const errors = await Promise.all(calls.map(errorOf));
+      return new Set(errors.map((error) => (error as LockError).code));
+    };
+    const waiting = codesOf(all());
+    await expect(client.connect()).rejects.toBeInstanceOf(LockConnectionError);
+    expect(await waiting).toEqual(new Set(['LOCK_CLIENT_CLOSED']));
+    expect(await codesOf([...all(), client.connect(), client.connect()])).toEqual(
+      new Set(['LOCK_CLIENT_CLOSED']),
+    );
+    expect(client.status()).toMatchObject({ health: 'down', state: 'CLOSED', waiting: 0 });
   });
 
   it('behind a client of a user does not close that client', async () => {

@@ -185,11 +185,13 @@ export class RedLockClient implements LockClient {
     try {
       await wait.until(nodes.connect(this.#context.nodeTimeout));
     } catch (cause) {
-      void nodes.close(0);
+      const { lastReason } = nodes;
+      wait.end();
+      await this.close(0); // nothing would end the wait for the connections any more
       if (cause instanceof LockOptionsError || cause instanceof LockClientClosedError) throw cause;
       const within = cause instanceof LockTimeoutError ? ` within ${connectTimeout} ms` : '';
       throw new LockConnectionError(
-        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers${within} (${nodes.lastReason}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
+        `Lock client "${name}" could not connect to ${nodes.majority} of its ${nodes.clients.length} Redis servers${within} (${lastReason}). Check \`nodes\` and that the servers run, or raise \`connectTimeout\`.`,
         { client: name, cause },
       );
     } finally {
