@@ -10,6 +10,7 @@ import { NodeRedisNode } from '../../lib/redis/node-redis/node-redis-node.js';
 import { makeConnection } from '../../lib/redis/make-connection.js';
 import { createRedLockClient } from '../../lib/redis/red-lock/create-red-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
+import { redisScript } from '../../lib/redis/redis-write.js';
 import { noMoreHandlesThan, openHandles } from '../e2e/support/open-handles.js';
 import { useCleanup, useRedis } from '../support/fixtures.js';
 import { RedisProxy } from '../support/redis-proxy.js';
@@ -130,6 +131,21 @@ describe.each(Object.entries(MAKE))('A client of %s', (_, make) => {
     }
     await eventually('all are free', async () => (await left()).length === 0);
   });
+
+  it.each(['SOLD out', 'sold out', 'NotFound: no such order', 'Connection timeout'])(
+    'keeps its connection when a guarded script answers with the error %j',
+    async (text) => {
+      const locks = await connected({ client: userOf() });
+      const states: string[] = [];
+      locks.on('connection', ({ state }) => states.push(state));
+      await using lease = await locks.mutex('order').acquire();
+      const script = `redis.call('incr', KEYS[1]) return redis.error_reply('${text}')`;
+      const error = await lease.guard(redisScript(script, ['sold'])).catch((it: unknown) => it);
+      expect(error).toMatchObject({ name: 'ReplyError', message: text });
+      expect(states).toEqual([]);
+      expect(await server().command('GET', 'sold')).toBe('1');
+    },
+  );
 
   it('makes a connection anew that is silent while an answer is awaited, and no other', async () => {
     const locks = await connected({ client: farOf(), watchdogTimeout: 60_000 });

@@ -1,12 +1,10 @@
 import type { Corkable } from '../connection/command-corking.js';
 import type { RedisArgument, RedisNode } from '../connection/ioredis.js';
 import { ClientState, never, type RetryStrategy } from './client-state.js';
+import { isErrorReply } from './error-reply.js';
 import type { NodeRedisClient, NodeRedisServer } from './node-redis.js';
 
 const untiring: RetryStrategy = (attempt) => Math.min(attempt * 50, 2_000);
-
-/** Error replies of a server begin with a code in capitals; node-redis' own errors do not. */
-const REPLY = /^[A-Z][A-Z\d_]+(\s|$)/;
 
 /** An argument as node-redis takes it. */
 const wordOf = (it: RedisArgument) => (typeof it === 'number' ? `${it}` : it);
@@ -123,7 +121,7 @@ export class NodeRedisNode implements RedisNode {
         return await client.sendCommand(words);
       } catch (error) {
         if (client !== this.#client) continue; // it has broken
-        if (error instanceof Error && REPLY.test(error.message)) error.name = 'ReplyError';
+        if (isErrorReply(error)) error.name = 'ReplyError';
         else this.#broken(error, this.retryStrategy); // it may have been sent: only a counted close shows that a copy is under way
         throw error;
       } finally {
