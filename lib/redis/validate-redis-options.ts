@@ -2,6 +2,7 @@ import { LockOptionsError } from '../core/errors/index.js';
 import { NotShown } from '../core/errors/shown-value.js';
 import { validateAcquireOptions } from '../core/internal/validation.js';
 import { validateWaiterLimits } from '../core/internal/waiter-limits.js';
+import { addressOf } from './node-address.js';
 import {
   isHostAndPort,
   mistakeInAddress,
@@ -13,7 +14,6 @@ import {
   clusterOptionsOf,
   isNodeRedisCluster,
   isNodeRedisSentinel,
-  type NodeRedisOptions,
 } from './node-redis/node-redis.js';
 import { isClient } from './drivers.js';
 import { validateLease } from './locks/redis-lease.js';
@@ -171,26 +171,6 @@ function validateNodes(
 
 function isIn(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && value >= least && value <= most;
-}
-
-interface IoLocation {
-  readonly host?: string;
-  readonly port?: number;
-  readonly path?: string;
-  readonly sentinels?: unknown;
-}
-
-/** Value that distinguishes servers; the address of a server behind Sentinels is not known yet. */
-function addressOf(node: unknown): unknown {
-  if (typeof node === 'string') {
-    const { hostname, port } = new URL(node);
-    return `${hostname}:${port || 6379}`;
-  }
-  const options = (isClient(node) ? Reflect.get(node, 'options') : node) as IoLocation &
-    NodeRedisOptions & { readonly sentinelRootNodes?: unknown };
-  if (options.sentinels || options.sentinelRootNodes) return node;
-  const { host = 'localhost', port = 6379, path } = options.socket ?? options;
-  return path ?? `${host}:${port}`;
 }
 
 const SOURCES = ['client', 'connect', 'cluster', 'nodes'] as const;

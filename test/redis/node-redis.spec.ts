@@ -41,6 +41,9 @@ const SETTINGS: Record<string, object> = {
   'another database': { database: 5 },
 };
 
+/** A server by its URL. */
+const A = { url: 'redis://a:6379' };
+
 /** All names on the server of locks that are not free. */
 async function left(): Promise<string[]> {
   const keys = (await server().command('KEYS', '*')) as string[];
@@ -277,6 +280,17 @@ describe('The driver node-redis', () => {
     expect(await server().command('EXISTS', 'made')).toBe(1);
   });
 
+  it('takes the servers of a RedLock by their URLs', async () => {
+    const servers = await IndependentRedisServers.start(3);
+    cleanup(servers, () => servers.stop());
+    const nodes = servers.all.map(({ url }) => ({ url }));
+    const client = await createRedLockClient('red', { nodes, driver: 'node-redis' });
+    cleanup(client, () => client.close());
+    await client.connect();
+    await using _ = await client.mutex('red').acquire();
+    expect(await servers.having('red')).toBeGreaterThanOrEqual(2);
+  });
+
   it.each<[string, (nodes: { host: string; port: number }[]) => RedisLockOptions]>([
     ['node of a cluster', (nodes) => ({ cluster: { nodes } })],
     ['Sentinel', (nodes) => ({ connect: { name: 'master', sentinelRootNodes: nodes } })],
@@ -308,6 +322,11 @@ describe('The driver node-redis', () => {
     [
       'a password of ioredis',
       { cluster: { nodes: ['a:1'], options: { redisOptions: {} } }, driver: 'node-redis' },
+    ],
+    ['one server twice', { nodes: [A, { url: 'redis://b' }, A], driver: 'node-redis' }],
+    [
+      'one server in two forms',
+      { nodes: [A, { url: 'redis://b' }, { socket: { host: 'a' } }], driver: 'node-redis' },
     ],
     ['one cluster of several servers', { nodes: [createCluster({ rootNodes: [] }), 'a', 'b'] }],
   ])('does not take %s', async (_, options) => {
