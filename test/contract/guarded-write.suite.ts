@@ -383,6 +383,31 @@ export function redisGuardedWriteSuite(
       expect(lease.isHeld).toBe(true);
     });
 
+    it.each([
+      'SOLD out',
+      'sold out',
+      'BUSY the seat is being edited',
+      'READONLY this order is archived',
+      'OOM out of milk',
+      'TRYAGAIN later',
+      'NOSCRIPT for this scene',
+      'GONE to the dogs',
+      'MOVED 7 127.0.0.1:1',
+    ])(
+      'rejects with the error that a script returns, though a server might say it: %s',
+      async (text) => {
+        const states: string[] = [];
+        stage().mine.locks.on('connection', ({ state }) => states.push(state));
+        await using lease = await hold();
+        const script = `redis.call('append', KEYS[1], 'a') return redis.error_reply(ARGV[1])`;
+        const error = await lease
+          .guard(redisScript(script, [name()], [text]))
+          .catch((it: unknown) => it);
+        expect(error).toMatchObject({ name: 'ReplyError', message: text });
+        expect([await data().read(), states]).toEqual(['a', []]);
+      },
+    );
+
     it('leaves what was written before a command that fails: Redis undoes nothing', async () => {
       await using lease = await hold();
       const write = redisCommands([

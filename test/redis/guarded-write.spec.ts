@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { LockConnectionError, LockLostError } from '../../lib/core/errors/index.js';
 import type { Lease } from '../../lib/core/lease.js';
-import { type RedisCommand, redisCommands } from '../../lib/redis/redis-write.js';
+import { type RedisCommand, redisCommands, redisScript } from '../../lib/redis/redis-write.js';
 import { eventually } from '../support/time.js';
 import type { CommandFilter } from '../support/redis-proxy.js';
 import { KINDS, onLateCopies } from './support/late-copies.js';
@@ -85,6 +85,22 @@ describe('A guarded write counts once:', () => {
     expect(await value()).toBe('1');
     expect(lease.isHeld).toBe(true);
   });
+
+  it.each(['SOLD out', 'GONE the order', 'BUSY the seat'])(
+    'one that has returned the error %j without an answer rejects with it, and is not repeated',
+    async (text) => {
+      const { mine, key } = stage();
+      await using lease = await mine.mutex(key).acquire();
+      const script = `redis.call('incr', KEYS[1]) return redis.error_reply(ARGV[1])`;
+      const write = redisScript(script, [name()], [text]);
+      await lease.guard(write).catch(() => {}); // the server knows the script
+      const rejected = () => lease.guard(write).catch((error: unknown) => error);
+      const [error, copy] = await stage().unanswered(rejected, isWrite);
+      expect(error).toMatchObject({ name: 'ReplyError', message: text });
+      await stage().arrive(copy);
+      expect(await value()).toBe('2');
+    },
+  );
 
   it('one that is not answered while the lock is held is reported as unknown, and comes too late', async () => {
     const { mine, theirs, key, proxy } = stage();

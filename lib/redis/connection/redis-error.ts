@@ -23,6 +23,11 @@ export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
+/** An error like that of a driver, for a reply that came as data. */
+export function replyError(message: string): Error {
+  return Object.assign(new Error(message), { name: 'ReplyError' });
+}
+
 /** The error reply as Redis 7 words it, beginning with its code; an empty string for other errors. */
 function answerOf(error: unknown): string {
   return isReply(error) ? error.message.replace(INSIDE_SCRIPT, '') : '';

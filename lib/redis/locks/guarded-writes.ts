@@ -10,7 +10,7 @@ import { unlessLost } from '../../core/internal/timers.js';
 import type { Renewable } from '../connection/renewal-schedule.js';
 import { hashTag, slotOf } from '../connection/cluster-slots.js';
 import { LockName } from '../connection/lock-name.js';
-import { isReply, isSettledRequest } from '../connection/redis-error.js';
+import { isReply, isSettledRequest, replyError } from '../connection/redis-error.js';
 import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { RedisWrite } from '../redis-write.js';
@@ -48,6 +48,7 @@ export class GuardedWrites {
     if (this.context.connection.isCluster) refuseOtherSlots(write, holds);
     const [outcome, value] = await this.#send(write, holds);
     if (Number(outcome) === 1) return value ?? null;
+    if (Number(outcome) === 2) throw replyError(String(value));
     const missing = holds[Number(value) - 1]!;
     missing.backend.gone();
     throw missing.lost ?? new LockNotHeldError(missing.context);
