@@ -121,6 +121,36 @@ describe('A guarded write counts once:', () => {
     expect(await value()).toBe('1');
   });
 
+  it('one that is not answered within the `connectTimeout` is reported as unknown', async () => {
+    const { key, proxy } = stage();
+    const mine = await stage().client(proxy.port, { connectTimeout: 500 });
+    await using lease = await mine.mutex(key).acquire();
+    const copy = proxy.strand(isWrite);
+    const error = await increment(lease).catch((it: unknown) => it);
+    expect(error).toMatchObject({ code: 'LOCK_CONNECTION', key });
+    expect(String(error)).toMatch(/within 500 ms: it is unknown whether it was carried out/);
+    expect([copy.count, lease.isHeld]).toEqual([1, true]);
+    copy.giveUp();
+  });
+
+  it('one that is refused, with a copy that may be under way, is reported as unknown', async () => {
+    const { key, proxy, server } = stage();
+    const mine = await stage().client(proxy.port, { connectTimeout: 3_000 });
+    const refused = new Promise<void>((resolve) => {
+      mine.on('connection', ({ state }) => state === 'REFUSED' && resolve());
+    });
+    await using lease = await mine.mutex(key).acquire();
+    await server.command('CONFIG', 'SET', 'maxmemory', 1);
+    try {
+      const failed = increment(lease).catch(String);
+      await refused;
+      proxy.cut();
+      expect(await failed).toMatch(/within 3000 ms: it is unknown whether it was carried out/);
+    } finally {
+      await server.command('CONFIG', 'SET', 'maxmemory', 0);
+    }
+  });
+
   it('is carried out when the connection is back, if it was away', async () => {
     const { mine, key, proxy } = stage();
     await using lease = await mine.mutex(key).acquire();

@@ -160,6 +160,25 @@ describe('While a server has no memory left', () => {
     },
   );
 
+  it('a guarded write is given up after the `connectTimeout`, and it is known that nothing was written', async () => {
+    const connect = server().url;
+    const client = await refused.connected({
+      connect,
+      watchdogTimeout: 1_000,
+      connectTimeout: 500,
+    });
+    await using lease = await client.mutex('guarded').acquire();
+    await begin(server());
+    const error = await errorOf(lease.guard(redisCommands([['incr', 'guarded data']])));
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error).toMatchObject({ key: 'guarded', client: 'refused' });
+    expect(error.message).toMatch(/refused .* for 500 ms: OOM .*\. Nothing was written\./);
+    expect(lease.isHeld).toBe(true);
+    await end(server());
+    expect(await server().command('EXISTS', 'guarded data')).toBe(0);
+    expect(await lease.guard(redisCommands([['incr', 'guarded data']]))).toEqual([1]);
+  });
+
   it('permits are renewed, and so are locks of the same process', async () => {
     const client = await refused.connected({ connect: server().url, watchdogTimeout: 1_000 });
     const permits = await client

@@ -38,11 +38,12 @@ export async function retryUntilAnswered<T>(
   }
 }
 
-/** A bound for retries in the background while they are wanted; an answer under way is always awaited. */
-export function asLongAs(clock: Clock, isWanted: () => boolean): RetryBound {
+/** A bound for retries in the background while they are wanted; an answer under way is awaited, up to a deadline if there is one. */
+export function asLongAs(clock: Clock, isWanted: () => boolean, deadline?: Deadline): RetryBound {
+  const pause = (ms: number) => deadline?.sleep(ms) ?? sleep(clock, ms);
   return {
-    until: (answer) => answer,
-    sleep: (ms) => (isWanted() ? sleep(clock, ms) : Promise.reject(new LockTimeoutError(ms))),
+    until: (answer) => deadline?.until(answer) ?? answer,
+    sleep: (ms) => (isWanted() ? pause(ms) : Promise.reject(new LockTimeoutError(ms))),
   };
 }
 

@@ -10,8 +10,9 @@ import { unlessLost } from '../../core/internal/timers.js';
 import type { Renewable } from '../connection/renewal-schedule.js';
 import { hashTag, slotOf } from '../connection/cluster-slots.js';
 import { LockName } from '../connection/lock-name.js';
-import { isReply, isSettledRequest, replyError } from '../connection/redis-error.js';
-import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
+import type { RedisConnection } from '../connection/redis-connection.js';
+import { isReply, isSettledRequest, replyError, replyText } from '../connection/redis-error.js';
+import { asLongAs, Deadline, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { RedisWrite } from '../redis-write.js';
 import { RequestNumbers } from '../connection/request-numbers.js';
@@ -60,9 +61,9 @@ export class GuardedWrites {
     this.context.connection.read('del', this.#numbers.record).catch(() => {}); // it expires
   }
 
-  /** Sends it until it is answered, or one of the locks is lost. */
+  /** Sends it until it is answered, one of the locks is lost, or the client's `connectTimeout` is over. */
   async #send(write: RedisWrite<unknown>, holds: LockHolds): Promise<[unknown, unknown]> {
-    const { connection, clock } = this.context;
+    const { connection, clock, connectTimeout } = this.context;
     const number = this.#numbers.next();
     const keys = [
       this.#numbers.record,
@@ -70,31 +71,90 @@ export class GuardedWrites {
       ...write.keys,
     ];
     const checked = holds.flatMap(({ backend }) => [backend.field, backend.kind]);
+    const doubt = new Doubt(connection);
     const send = () =>
-      connection.run(
-        write.script,
-        keys,
-        [...this.#numbers.terms(number), holds.length, ...checked, ...write.args],
-        (reply) => reply,
+      doubt.sent(
+        connection.run(
+          write.script,
+          keys,
+          [...this.#numbers.terms(number), holds.length, ...checked, ...write.args],
+          (reply) => reply,
+        ),
       );
+    const over = () => tooLate(holds, doubt, connectTimeout);
+    const deadline = new Deadline(clock, clock.now() + connectTimeout, over);
     const isWanted = () => holds.every(({ isLive }) => isLive);
-    const sent = retryUntilAnswered(connection, send, asLongAs(clock, isWanted), () => RETRY_AFTER);
+    const sent = retryUntilAnswered(
+      connection,
+      send,
+      asLongAs(clock, isWanted, deadline),
+      () => RETRY_AFTER,
+    );
     try {
       const answer = await Promise.race(holds.map((hold) => unlessLost(hold, sent)));
       if (answer !== undefined) return answer as [unknown, unknown];
     } catch (error) {
-      if (isReply(error) && !isSettledRequest(error)) throw error;
+      const isKnown = isReply(error) && !isSettledRequest(error);
+      if (isKnown || error instanceof LockConnectionError) throw error;
       throw unknownOutcome(holds, error);
     } finally {
       this.#numbers.settle(number);
     }
-    throw unknownOutcome(holds, holds.find(({ lost }) => lost)?.lost);
+    const lost = holds.find(({ lost }) => lost)?.lost;
+    throw doubt.isExcluded && lost ? lost : unknownOutcome(holds, lost);
   }
 }
 
-function unknownOutcome([{ context }]: LockHolds, cause: unknown): LockConnectionError {
+/** Whether a write may have been carried out, or may still be. */
+class Doubt {
+  /** Why it was not carried out at the last attempt. */
+  cause?: unknown;
+  #isUnderWay = false;
+  #isOpen = false;
+  readonly #interruptions: number;
+
+  constructor(private readonly connection: RedisConnection) {
+    this.#interruptions = connection.interruptions.count;
+  }
+
+  /** True while the server has refused each attempt, and no connection has broken on which a copy may be under way. */
+  get isExcluded(): boolean {
+    const isSame = this.connection.interruptions.count === this.#interruptions;
+    return this.cause !== undefined && isSame && !this.#isUnderWay && !this.#isOpen;
+  }
+
+  /** Looks how the attempt ends; settles as it does. */
+  async sent<T>(attempt: Promise<T>): Promise<T> {
+    this.#isUnderWay = true;
+    try {
+      return await attempt;
+    } catch (error) {
+      this.cause = error;
+      if (!isReply(error)) this.#isOpen = true;
+      throw error;
+    } finally {
+      this.#isUnderWay = false;
+    }
+  }
+}
+
+function tooLate(holds: LockHolds, doubt: Doubt, ms: number): LockConnectionError {
+  const { cause } = doubt;
+  if (!doubt.isExcluded) return unknownOutcome(holds, cause, `within ${ms} ms`);
+  const [{ context }] = holds;
   return new LockConnectionError(
-    `Redis did not answer a guarded write under the lock ${JSON.stringify(context.key)} of client "${context.client}" for as long as it was held: it is unknown whether it was carried out. Look at the data before you repeat it.`,
+    `Redis refused a guarded write under the lock ${JSON.stringify(context.key)} of client "${context.client}" for ${ms} ms: ${replyText(cause as Error)}. Nothing was written. Check the server, and repeat it.`,
+    { ...context, cause },
+  );
+}
+
+function unknownOutcome(
+  [{ context }]: LockHolds,
+  cause: unknown,
+  when = 'for as long as it was held',
+): LockConnectionError {
+  return new LockConnectionError(
+    `Redis did not answer a guarded write under the lock ${JSON.stringify(context.key)} of client "${context.client}" ${when}: it is unknown whether it was carried out, and it may still be. Look at the data before you repeat it.`,
     { ...context, cause },
   );
 }
