@@ -354,6 +354,53 @@ export function permitExpirableSemaphoreDeclaredSuite({ it, test, stage }: OnRed
     expect(await stage().command('PTTL', stage().key)).toBe(-1);
   });
 
+  it.each([
+    ['a client without that option', { permits: 1 }],
+    ['one that declares no number', {}],
+    ['one that declares another number', { permits: 2 }],
+  ])('is kept by a permit of %s', async (_, options) => {
+    const semaphore = await shortLived(1, 60_000);
+    await (await semaphore.acquire()).release();
+    await using held = await stage().mine.semaphore(stage().key, options).acquire();
+    expect([await ttls(), await ttlOfHeld()]).toEqual([[-1, -1], -1]);
+    expect(held.isHeld).toBe(true);
+  });
+
+  it('is kept by a permit after a new number was declared in vain', async () => {
+    const { mine, theirs, key } = stage();
+    const { queue, alive } = semaphoreNames(key);
+    const semaphore = await shortLived(1, 60_000);
+    await (await semaphore.acquire()).release();
+    await stage().command('RPUSH', queue, 'first');
+    await stage().command('ZADD', alive, Date.now() + 600_000, 'first');
+    expect(await theirs.semaphore(key, { permits: 2, fair: true }).tryAcquire()).toBeUndefined();
+    expect(await ttls()).toEqual(Array(2).fill(expect.closeTo(60_000, -4)));
+    await using _ = await mine.semaphore(key).acquire();
+    expect(await ttls()).toEqual([-1, -1]);
+    await stage().command('DEL', queue, alive);
+  });
+
+  it('also keeps permits of others that were to end with it', async () => {
+    const { key } = stage();
+    const { timeouts } = semaphoreNames(key);
+    const semaphore = await shortLived(2, 60_000);
+    await (await semaphore.acquire()).release();
+    await stage().command('DECR', key); // as Redisson acquires one
+    await stage().command('ZADD', timeouts, Date.now() + 600_000, 'x'.repeat(16));
+    await stage().command('PEXPIRE', timeouts, 60_000);
+    await using _ = await semaphore.acquire();
+    expect([await ttls(), await ttlOfHeld()]).toEqual([[-1, -1], -1]);
+    await stage().command('ZREM', timeouts, 'x'.repeat(16));
+  });
+
+  it('has no time to live where only a release by id declares its number', async () => {
+    const { mine, key } = stage();
+    await mine.semaphore(key).setPermits(2);
+    const { permitIds } = await mine.semaphore(key).acquire();
+    await (await shortLived(2, 60_000)).release(permitIds);
+    expect(await stage().command('PTTL', key)).toBe(-1);
+  });
+
   async function shortLived(permits: number, semaphoreTimeToLive: number) {
     const client = await stage().client({ semaphoreTimeToLive });
     return client.semaphore(stage().key, { permits });
@@ -363,5 +410,10 @@ export function permitExpirableSemaphoreDeclaredSuite({ it, test, stage }: OnRed
   async function ttls(): Promise<unknown[]> {
     const { free, wanted } = semaphoreNames(stage().key);
     return [await stage().command('PTTL', free), await stage().command('PTTL', wanted)];
+  }
+
+  /** The same of the permits that are held. */
+  function ttlOfHeld(): Promise<unknown> {
+    return stage().command('PTTL', semaphoreNames(stage().key).timeouts);
   }
 }

@@ -10,6 +10,7 @@
 -- -> {1, 0} or {0, ms until there is a reason to look again; -1: when it is woken, 0, 1: it is woken on a channel of its own}
 -- include gone
 -- include permits
+-- include time-to-live
 -- include waiters
 -- include wake
 local free, timeouts, wanted, queue, alive = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -81,7 +82,7 @@ if ARGV[4] ~= '' then
     more = tonumber(ARGV[4]) - available - expired - redis.call('zcard', timeouts)
   end
   if before ~= ARGV[4] then
-    redis.call('set', wanted, ARGV[4])
+    redis.call('set', wanted, ARGV[4], 'keepttl')
   end
 end
 if expired + more ~= 0 then
@@ -98,9 +99,8 @@ end
 
 if available >= count and (not first or first == waiter) then
   redis.call('decrby', free, count)
-  if ARGV[11] == '1' then
-    redis.call('persist', free)
-    redis.call('persist', wanted)
+  if ARGV[11] == '1' or isToBeForgotten(wanted) then
+    endTimeToLive(free, timeouts, wanted)
   end
   setDeadlines(timeouts, holder, now + lease, 'nx')
   local ttl = redis.call('pttl', free)
