@@ -91,6 +91,13 @@ export function semaphorePermitsSuite({ it, test, stage }: OnRedis): void {
     expect(await semaphore.availablePermits()).toBe(0);
   });
 
+  it('is not created where it is drained', async () => {
+    const { mine, theirs, key } = stage();
+    expect(await mine.plainSemaphore(key).drainPermits()).toBe(0);
+    expect(await stage().command('EXISTS', key)).toBe(0);
+    expect(await theirs.plainSemaphore(key).trySetPermits(20)).toBe(true);
+  });
+
   it('is acquired and released by different clients (Redisson: RedissonSemaphoreTest testReleaseAcquire)', async () => {
     const { mine, theirs, key } = stage();
     await mine.plainSemaphore(key).trySetPermits(10);

@@ -17,7 +17,9 @@ if mode == 'try' and value or mode == 'release-if-exists' and not value then
   answer = 0
 elseif mode == 'drain' then
   answer = tonumber(value or 0)
-  redis.call('set', permits, 0)
+  if value then
+    redis.call('set', permits, 0)
+  end
 elseif mode == 'try' then
   redis.call('set', permits, ARGV[7])
   if ARGV[8] then
