@@ -308,6 +308,27 @@ export function readWriteLockSharingSuite({ it, test, stage }: OnRedis): void {
     await Promise.all(readers.map((reader) => reader.release()));
   });
 
+  it('loses a reader inside of the writer that is unlocked by force, with that writer', async () => {
+    const { mine, theirs, key } = stage();
+    const lock = mine.readWriteLock(key);
+    const writer = await halves(mine).write.acquire();
+    const reader = await writer.run(() => halves(mine).read.acquire());
+    expect([await lock.forceUnlock('write'), await modes()]).toEqual([true, []]);
+    expect([writer.isHeld, reader.isHeld, reader.signal.aborted]).toEqual([false, false, true]);
+    await using next = (await halves(theirs).write.tryAcquire())!;
+    await Promise.all([writer, reader].map((lease) => lease.release()));
+    expect([next.isHeld, await modes()]).toEqual([true, ['write']]);
+  });
+
+  it('keeps a reader whose writer has released, where writers are unlocked by force', async () => {
+    const { mine, key } = stage();
+    const writer = await halves(mine).write.acquire();
+    await using reader = await writer.run(() => halves(mine).read.acquire());
+    await writer.release();
+    expect(await mine.readWriteLock(key).forceUnlock('write')).toBe(false);
+    expect([reader.isHeld, await modes()]).toEqual([true, ['read']]);
+  });
+
   test('works for names with a hash tag of their own (Redisson: RedissonReadWriteLockTest testName)', async () => {
     const { mine, key } = stage();
     const lock = mine.readWriteLock(`{${key}}:abc:key`);

@@ -45,7 +45,7 @@ export class RedisHold implements HoldBackend, Renewable {
   constructor(
     private readonly context: RecipeContext,
     private readonly commands: LockCommands,
-    private readonly grant: RedisGrant,
+    readonly grant: RedisGrant,
   ) {
     const { method, sentAt, lease, isRenewed, maxHold } = grant;
     const { clock, connection } = context;

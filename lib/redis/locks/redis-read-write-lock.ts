@@ -158,8 +158,8 @@ export class RedisReadWriteLock implements ReadWriteLock {
   }
 
   /**
-   * Removes all holders in that mode, for operators; resolves to whether there were any. Holders of this library learn of
-   * it at their next renewal.
+   * Removes all holders in that mode, with a writer also the readers inside of it, for operators; resolves to whether there were
+   * any. Holders of this library learn of it at their next renewal.
    *
    * Rejects as ioredis does.
    */
@@ -169,8 +169,15 @@ export class RedisReadWriteLock implements ReadWriteLock {
     const requests = new IdempotentRequests(this.context, this.name, this.#reader.about);
     const args = [publishCommand, readWriteChannel, mode, waitersOf(this.context, this.name)];
     const found = await requests.run(readWriteForceUnlock, [redisKey, readers], args);
-    if (found === 1)
-      (mode === 'write' ? this.#writer : this.#reader).loseHold('it was unlocked by force');
+    if (found === 1) this.#lose(mode);
     return found === 1;
+  }
+
+  /** Loses this client's holds in that mode: in `write`, those of the writer and of the readers inside of it. */
+  #lose(mode: 'read' | 'write'): void {
+    const why = 'it was unlocked by force';
+    if (mode === 'read') return this.#reader.loseHold(why);
+    this.#writer.loseHold(why);
+    this.#reader.loseHold(why, ({ grant }) => grant.sharedToken !== undefined);
   }
 }
