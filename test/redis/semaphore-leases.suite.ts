@@ -190,6 +190,23 @@ export function permitExpirableSemaphoreLeasesSuite({ it, test, stage }: OnRedis
     expect(await semaphore.updateLeaseTime(id, 5_000)).toBe(false);
   });
 
+  it('sets no lease by the id of a permit that the same client holds, as its holder would not learn of it', async () => {
+    const { mine, theirs, key } = stage();
+    const semaphore = await withPermits(2);
+    await using lease = await semaphore.acquire({ permits: 2, lease: LONG_LEASE });
+    const id = lease.permitIds[1]!.toUpperCase();
+    await expect(mine.semaphore(key).updateLeaseTime(id, 100)).rejects.toMatchObject({
+      code: 'LOCK_OPTIONS',
+      option: 'permitId',
+      expected: expect.stringContaining('`extend` of its lease'),
+      key,
+    });
+    expect(await semaphore.getLeaseTime(id)).toBeGreaterThan(LONG_LEASE - 60_000);
+    expect(await theirs.semaphore(key).updateLeaseTime(id, LONG_LEASE)).toBe(true);
+    await lease.release();
+    expect(await semaphore.updateLeaseTime(id, LONG_LEASE)).toBe(false);
+  });
+
   it('passes a permit to the next waiter when its lease is over (Redisson: RedissonPermitExpirableSemaphoreTest testExpire)', async () => {
     const { theirs, key } = stage();
     const semaphore = await withPermits(1);

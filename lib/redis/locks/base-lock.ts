@@ -101,17 +101,21 @@ export class BaseLock {
     return this.settings.recipe === 'semaphore' ? OF_SEMAPHORES : OF_LOCKS;
   }
 
+  /** This client's holds of this lock. */
+  *holds(): Iterable<Hold<RedisHold>> {
+    for (const hold of this.context.holds.walk() as Iterable<Hold<RedisHold>>)
+      if (isSameLock(hold.identity, this.identity)) yield hold;
+  }
+
   /** Marks this client's holds of this lock as lost: all of them, or those that `isMeant` selects. */
   loseHold(why: string, isMeant: (hold: RedisHold) => boolean = () => true): void {
-    for (const hold of this.context.holds.walk() as Iterable<Hold<RedisHold>>)
-      if (isSameLock(hold.identity, this.identity) && isMeant(hold.backend)) hold.markLost(why);
+    for (const hold of this.holds()) if (isMeant(hold.backend)) hold.markLost(why);
     for (const lock of this.context.kept.walk())
       if (isSameLock(lock.identity, this.identity)) lock.giveBack();
   }
 
   acquire(options: RedisAcquireOptions, holder?: string): Promise<RedisLease> {
-    const lease = this.#acquire(options, true, holder);
-    return lease as Promise<RedisLease>; // an acquire that may wait ends with a lease or an error
+    return this.#acquire(options, true, holder) as Promise<RedisLease>; // as it may wait: else it ends with an error
   }
 
   /** Makes one attempt; waits only for the connection. */

@@ -136,14 +136,28 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
   }
 
   /**
-   * Sets the lease of a permit to `lease` ms from now; resolves to false if it is not held. For permits of other processes: a
-   * lease of this process is extended with `RedisLease.extend`.
+   * Sets the lease of a permit to `lease` ms from now; resolves to false if it is not held. For permits of other clients, whose
+   * holders do not learn of it: a lease of this client is extended with `RedisLease.extend`.
+   *
+   * Rejects with `LockOptionsError` if this client holds it.
    */
   async updateLeaseTime(permitId: string, lease: number): Promise<boolean> {
     validateLease('lease', lease, this.base.about);
     validatePermitId(permitId, this.base.about);
+    this.#refuseOwn(permitId);
     const args = [bytesOf(permitId), lease];
     return (await this.#requests.run(permitSetLease, [this.name.permitTimeouts], args)) === 1;
+  }
+
+  /** @throws LockOptionsError */
+  #refuseOwn(permitId: string): void {
+    const ids = new Set([permitId.toLowerCase()]);
+    for (const { isLive, backend } of this.base.holds())
+      if (isLive && has(backend, ids)) {
+        const expected =
+          'the id of a permit of another client; this one is held: use `extend` of its lease';
+        throw new LockOptionsError('permitId', permitId, expected, this.base.about);
+      }
   }
 
   async #resize(mode: 'try' | 'set', permits: number): Promise<boolean> {
