@@ -110,6 +110,14 @@ export function semaphorePermitsSuite({ it, test, stage }: OnRedis): void {
     expect(await mine.plainSemaphore(key).availablePermits()).toBe(10);
   });
 
+  it('is not created by the end of work that has outlived it', async () => {
+    const { mine, theirs, key } = stage();
+    await mine.plainSemaphore(key).trySetPermits(3, 600_000);
+    await mine.plainSemaphore(key).using(() => stage().command('DEL', key), { permits: 2 });
+    expect(await stage().command('EXISTS', key)).toBe(0);
+    expect(await theirs.plainSemaphore(key).trySetPermits(3)).toBe(true);
+  });
+
   it('releases its permits when the work is done, and when it fails', async () => {
     const semaphore = stage().mine.plainSemaphore(stage().key);
     await semaphore.trySetPermits(3);
@@ -458,6 +466,18 @@ export function semaphoreLayoutSuite({ it, test, stage }: OnRedis): void {
     expect(await run(semaphoreAcquire, [2, 1], 4)).toEqual([0, -1]);
     expect(await run(semaphoreUndo, [2, 1], ...messages())).toBe(-1);
     expect(await stage().command('GET', key)).toBe('3');
+  });
+
+  it('is not created by the release of what a request took, where it has ended since', async () => {
+    const { key } = stage();
+    await stage().command('SET', key, 3);
+    await run(semaphoreAcquire, [1, 1], 2);
+    await stage().command('DEL', key);
+    const log = await stage().log();
+    expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(0);
+    expect(await run(semaphoreUndo, [1, 1], ...messages())).toBe(-1);
+    expect(await stage().command('EXISTS', key)).toBe(0);
+    expect(await log.published(key)).toEqual([]);
   });
 
   it('takes nothing for a request that was undone before it arrived', async () => {

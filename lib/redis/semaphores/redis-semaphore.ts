@@ -68,8 +68,8 @@ export class RedisSemaphore {
   }
 
   /**
-   * Runs `fn` while holding one permit, or as many as the options say; settles as `fn` does. If the release fails, a process
-   * warning is emitted, as nothing else releases the permits.
+   * Runs `fn` while holding one permit, or as many as the options say; settles as `fn` does. A semaphore that has ended
+   * meanwhile is not made anew. If the release fails, a process warning is emitted, as nothing else releases the permits.
    */
   async using<T>(fn: () => Promise<T> | T, options: PermitOptions = {}): Promise<T> {
     const { permits } = options; // the caller may change its object meanwhile
@@ -77,7 +77,7 @@ export class RedisSemaphore {
     try {
       return await fn();
     } finally {
-      await this.release(permits).catch((error: Error) =>
+      await this.releaseIfExists(permits).catch((error: Error) =>
         process.emitWarning(
           `Permits of semaphore "${this.key}" may not have been released: ${error.message}`,
         ),
