@@ -305,6 +305,58 @@ export function readWriteLockLeasesSuite({ it, test, stage }: OnRedis): void {
     await Promise.all([next, writer].map((lease) => lease.release()));
   });
 
+  it.each([
+    ['reader', 'writer'],
+    ['writer', 'reader'],
+    ['writer', 'writer'],
+  ] as const)('ends with the lease of a %s that was shortened, for a %s', async (mode, next) => {
+    const { mine, theirs, key } = stage();
+    const lock = (client: RedisLockClient, of: 'reader' | 'writer') =>
+      of === 'writer' ? writeLock(client) : client.readWriteLock(key).readLock();
+    const lease = await lock(mine, mode).acquire({ lease: 600_000 });
+    await lease.extend(300);
+    await using granted = await lock(theirs, next).acquire({ wait: 5_000 });
+    expect([lease.isHeld, granted.isHeld]).toEqual([false, true]);
+    await lease.release();
+  });
+
+  it('ends with the longest hold when one is shortened', async () => {
+    const { mine, theirs, key } = stage();
+    const readLock = mine.readWriteLock(key).readLock();
+    const [first, second] = [await read(mine, 600_000), await read(theirs, 400_000)];
+    await first.extend(500_000);
+    await expectToEndIn(500_000);
+    await first.extend(300_000);
+    await expectToEndIn(400_000);
+    await second.extend(200_000);
+    await expectToEndIn(300_000);
+    await Promise.all([first, second].map((lease) => lease.release()));
+
+    const writer = await writeLock(mine).acquire({ lease: 600_000 });
+    const inside = await writer.run(() => readLock.acquire({ lease: 400_000 }));
+    await writer.extend(200_000);
+    await expectToEndIn(400_000);
+    await inside.extend(100_000);
+    await expectToEndIn(200_000);
+    await Promise.all([inside, writer].map((lease) => lease.release()));
+  });
+
+  it('does not end before readers of Redisson when a hold is shortened', async () => {
+    const { mine, names, key } = stage();
+    const reader = await read(mine, 600_000);
+    await stage().command('HSET', key, STRANGER, 2);
+    await stage().command('SET', names.readHold(STRANGER, 1), 1, 'PX', 200_000);
+    await stage().command('SET', names.readHold(STRANGER, 2), 1, 'PX', 400_000);
+    await reader.extend(100_000);
+    await expectToEndIn(400_000);
+    await reader.extend(500_000);
+    await expectToEndIn(500_000);
+    const holds = [1, 2].map((n) => names.readHold(STRANGER, n));
+    await stage().command('HDEL', key, STRANGER);
+    await stage().command('DEL', ...holds);
+    await reader.release();
+  });
+
   it('keeps others out while a writer reads on after the end of its write lease', async () => {
     const { mine, theirs, key } = stage();
     const writer = await writeLock(mine).acquire({ lease: 300 });
@@ -441,6 +493,12 @@ export function readWriteLockLeasesSuite({ it, test, stage }: OnRedis): void {
       await look();
       await delay(20);
     }
+  }
+
+  async function expectToEndIn(ms: number): Promise<void> {
+    const left = Number(await stage().command('PTTL', stage().key));
+    expect(left).toBeLessThanOrEqual(ms);
+    expect(left).toBeGreaterThan(ms - 60_000);
   }
 }
 

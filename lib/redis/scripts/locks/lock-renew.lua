@@ -1,4 +1,5 @@
--- Makes the leases of many holds last longer, or sets the lease of a hold that is extended.
+-- Makes the leases of many holds last longer, or sets the lease of a hold that is extended: a lock with several holds then ends
+-- with the longest of them.
 -- Safe to arrive twice and late: a renewal never makes a lease shorter, and what is older than the last extension that was
 -- seen changes nothing. The number of that one stands at the end of what the hold says about its holder. A renewal stands for the
 -- extensions before it, which may have been refused: a copy of one of them may still arrive.
@@ -11,6 +12,7 @@
 -- include raise
 -- include permits
 -- include held
+-- include longest-hold
 -- include readers
 local function lastOf(about)
   return tonumber(string.match(about, ',"extended":(%d+)}$') or 0)
@@ -70,16 +72,36 @@ local function renewAlone(lock, lease, number, sets)
   end
 end
 
--- The key belongs to those that the renewal gets, but only readers have it.
-local function readersOf(hold, holder)
-  return 'interlock_readers:' .. string.sub(hold, 1, -#(':' .. holder .. ':rwlock_timeout:1') - 1)
+-- What the keys of all holds of the lock begin with.
+local function keysOf(hold, holder)
+  return string.sub(hold, 1, -#(':' .. holder .. ':rwlock_timeout:1') - 1)
 end
 
+local function longestOfAll(lock, keys)
+  local longest = 0
+  local fields = redis.call('hgetall', lock)
+  for i = 1, #fields, 2 do
+    longest = math.max(longest, longestHold(lock, keys, fields[i], tonumber(fields[i + 1]) or 0))
+  end
+  return longest
+end
+
+-- The hold that was shortened may have been the longest one.
+local function endWithLongest(lock, keys, readers)
+  local last = readers and redis.call('zrevrange', readers, 0, 0)[1]
+  local left = last and longestHold(lock, keys, last, 1) or 0
+  redis.call('pexpire', lock, left > 0 and left or longestOfAll(lock, keys))
+  if readers then
+    endTogether(lock, readers)
+  end
+end
+
+-- Returns whether it has set a lease.
 local function renewHold(lock, hold, lease, number, sets)
   local about = redis.call('get', hold)
   local last = lastOf(about)
   if isStale(last, number, sets) then
-    return
+    return false
   end
   if number > last then
     needNoMemory('hdel', lock, sets)
@@ -91,6 +113,7 @@ local function renewHold(lock, hold, lease, number, sets)
     raise(hold, lease)
   end
   raise(lock, lease) -- it lives as long as any of its holds
+  return sets
 end
 
 local function renewLock(lock, hold, field, lease, kind, number, sets)
@@ -102,12 +125,16 @@ local function renewLock(lock, hold, field, lease, kind, number, sets)
     renewAlone(lock, lease, number, sets)
     return held
   end
-  local readers = kind == 'read' and readersOf(hold, field)
+  local keys = keysOf(hold, field)
+  local readers = kind == 'read' and 'interlock_readers:' .. keys -- in the slot of those that the renewal gets
   local isComplete = readers and hasAllReaders(lock, readers)
-  renewHold(lock, hold, lease, number, sets)
+  local isSet = renewHold(lock, hold, lease, number, sets)
   if isComplete then
     needNoMemory('hdel', lock, sets)
     noteReader(lock, readers, field, hold)
+  end
+  if isSet then
+    endWithLongest(lock, keys, isComplete and readers)
   end
   return held
 end
