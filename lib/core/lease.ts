@@ -39,7 +39,8 @@ export interface Lease extends AsyncDisposable {
    *
    * Rejects with `LockLostError` or `LockNotHeldError` if the lock is not held, and then nothing was written; with
    * `LockOptionsError` if the write is for another store, or the lock is on several; with the server's error if that refuses the
-   * write itself; and with `LockConnectionError` if there is no answer: then it is unknown whether it was carried out.
+   * write itself; and with `LockConnectionError` if there is no answer, or only refusals, for the `connectTimeout`: its
+   * message says whether it is unknown if it was carried out.
    *
    * Jepsen's analysis of etcd 3.4.3 has it as the lock that is safe; Curator's `CURATOR-689` asks for it.
    */

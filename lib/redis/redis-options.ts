@@ -126,8 +126,8 @@ export interface RedisLockOptions extends WaiterLimits {
   readonly fairLockWaitTimeout?: number | undefined;
   /**
    * Time after which the server forgets a semaphore with declared `permits` of which none is held: for semaphores of things
-   * that come and go. The next acquire makes it anew, with the declared number. All clients of this library that use the
-   * semaphore have to set it; not for semaphores shared with Redisson, which does not make them anew. Whole milliseconds from
+   * that come and go. The next acquire makes it anew, with the declared number. Permits of clients without it
+   * keep the semaphore while they are held; not for semaphores shared with Redisson, which does not make them anew. Whole milliseconds from
    * 100 to 2^31 - 1.
    *
    * @default none: they stay

@@ -127,7 +127,7 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'leaves the waiters of one of several locks without a word',
-    seeds: { 'multi-lock': 96 },
+    seeds: { 'multi-lock': 38 },
     violation: /is free since .* and its waiters are forgotten/,
   },
   {
