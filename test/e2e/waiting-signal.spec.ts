@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { Controller, Injectable, Post, Res } from '@nestjs/common';
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  Post,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import { firstValueFrom, of, type Observable } from 'rxjs';
 import {
   LockAbortedError,
@@ -10,7 +19,7 @@ import {
   WithMutex,
   type LockTimeoutError,
 } from '../../lib/index.js';
-import { eventually } from '../support/time.js';
+import { Deferred, eventually } from '../support/time.js';
 import { clientOf, contention, errorOf, RecordingLogger, useApp } from './support/apps.js';
 
 const always = new AbortController();
@@ -57,10 +66,26 @@ class Orders {
 function closed(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => controller.abort());
+  if (response.destroyed) controller.abort();
   return controller.signal;
 }
 
+/** Lets a request in, or keeps it until its client has left. */
+@Injectable()
+class Door implements CanActivate {
+  keepsIn = false;
+  readonly arrived = new Deferred();
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const response = context.switchToHttp().getResponse<ServerResponse>();
+    this.arrived.resolve();
+    if (this.keepsIn) await once(response, 'close');
+    return true;
+  }
+}
+
 @Controller()
+@UseGuards(Door)
 class Reports {
   written = 0;
 
@@ -132,6 +157,7 @@ describe('The signal of a decorator', () => {
   it('ends the wait of a request whose client has left', async () => {
     const server = await app.apps.serve({
       controllers: [Reports],
+      providers: [Door],
       logger: new RecordingLogger(), // Nest logs what such a request ends with
     });
     const client = clientOf(server);
@@ -147,5 +173,21 @@ describe('The signal of a decorator', () => {
     await lease.release();
     expect((await fetch(url, { method: 'POST' })).status).toBe(201);
     expect(server.get(Reports).written).toBe(1);
+  });
+
+  it('ends the call of a request whose client has left while a guard was at work', async () => {
+    const logger = new RecordingLogger('ExceptionsHandler');
+    const server = await app.apps.serve({ controllers: [Reports], providers: [Door], logger });
+    const door = server.get(Door);
+    door.keepsIn = true;
+    const browser = new AbortController();
+    const url = await server.getUrl();
+    const request = errorOf(fetch(url, { method: 'POST', signal: browser.signal }));
+    await door.arrived.promise;
+    browser.abort();
+    await request;
+    await eventually('the call has ended', () => logger.lines.length > 0);
+    expect(logger.lines[0]).toContain('LockAbortedError');
+    expect(server.get(Reports).written).toBe(0);
   });
 });
