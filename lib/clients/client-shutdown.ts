@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers';
 import type { LoggerService } from '@nestjs/common';
+import { nextTurn } from '../core/internal/event-loop.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type LockClient, LockOptionsError, type LockSubject } from '../core/index.js';
 import { LeaseScope } from '../core/internal/lease-scope.js';
@@ -17,9 +17,6 @@ type Terms = Required<{
 
 /** Looks at an idle process, one every 100 ms, after which work that keeps a lock is taken to run no more. */
 const IDLE_LOOKS = 20;
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /**
  * The end of the clients of an app: `announce`, `finish`, `drain` and `close`, in this order.

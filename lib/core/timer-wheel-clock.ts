@@ -1,10 +1,7 @@
-import { setImmediate } from 'node:timers';
+import { nextTurn } from './internal/event-loop.js';
 import type { Clock, Timer } from './clock.js';
 import { inTurns } from './internal/timers.js';
 import { SwapRemoveSet } from './collections/swap-remove-set.js';
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /** Interval between checks of new timers, in ms. */
 const TICK = 200;

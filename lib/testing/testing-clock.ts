@@ -1,9 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
-import { setImmediate } from 'node:timers';
+import { nextTurn } from '../core/internal/event-loop.js';
 import type { Clock, Timer } from '../core/clock.js';
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /** Consecutive turns of the event loop without a due timer after which promises are assumed to have settled. */
 const QUIET_TURNS = 3;

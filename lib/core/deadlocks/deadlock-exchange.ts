@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers';
+import { nextTurn } from '../internal/event-loop.js';
 import type { Clock, Timer } from '../clock.js';
 import { settleWithin } from '../internal/timers.js';
 import type { ExchangeLimits, ExchangeTopic, PeerReports } from '../peer-reports.js';
@@ -16,9 +16,6 @@ const PATIENCE = 2_000;
 const LEAVES_WITHIN = 1_000;
 
 const LIMITS: ExchangeLimits = { reportSize: LONGEST_REPORT, processes: 100 };
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /** The servers of a client, as far as an exchange is concerned. */
 export interface ExchangeServers {

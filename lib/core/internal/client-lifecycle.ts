@@ -1,10 +1,10 @@
+import { nextTurn } from './event-loop.js';
 import {
   LockClientClosedError,
   LockConnectionError,
   LockOptionsError,
   LockTimeoutError,
 } from '../errors/index.js';
-import { setImmediate } from 'node:timers';
 import type { PeerDeadlocks } from '../deadlocks/peer-deadlocks.js';
 import { isElection } from '../lock.js';
 import type { KeptLock } from '../kept-lock.js';
@@ -76,9 +76,6 @@ const FREED_AT_ONCE = 1_000;
 
 const KEPT =
   'its client was closed before the work under it had ended; others are kept out until then';
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /** Implements `limitWaits`, `refuse`, `drain`, `unfinished` and `close` of `LockClient`. */
 export class ClientLifecycle {

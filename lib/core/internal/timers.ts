@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers';
+import { nextTurn } from './event-loop.js';
 import type { Clock, Timer } from '../clock.js';
 
 /** Settles as `work` does, or resolves after `ms`, whichever comes first. */
@@ -46,9 +46,6 @@ export async function unlessLost<T>(
   });
   return await Promise.race([answer, lost]).finally(stop);
 }
-
-/** Captured at load time, because fake timers of a test runner replace the global one. */
-const nextTurn = setImmediate;
 
 /** Number of items of one turn. */
 const AT_ONCE = 200;
