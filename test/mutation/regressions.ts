@@ -79,7 +79,7 @@ export const REGRESSIONS: readonly Regression[] = [
   {
     defect: '`onLost` runs in the lease of the method',
     file: 'lib/calls/run-under-lease.ts',
-    from: 'LeaseScope.runOutside(() => call(loss))',
+    from: 'inContext(() => call(loss))',
     to: 'call(loss)',
     tests: ['test/e2e/async-context'],
   },

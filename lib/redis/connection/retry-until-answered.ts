@@ -74,7 +74,8 @@ export class Deadline implements RetryBound {
 
   async sleep(ms: number): Promise<void> {
     const left = this.endsAt - this.clock.now();
-    if (left <= 0) throw this.over();
-    await new Promise<void>((resolve) => this.clock.setTimer(resolve, Math.min(ms, left)));
+    if (left > 0)
+      await new Promise<void>((resolve) => this.clock.setTimer(resolve, Math.min(ms, left)));
+    if (left <= ms) throw this.over(); // there would be no time for an answer
   }
 }

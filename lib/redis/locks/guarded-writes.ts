@@ -72,15 +72,12 @@ export class GuardedWrites {
     ];
     const checked = holds.flatMap(({ backend }) => [backend.field, backend.kind]);
     const doubt = new Doubt(connection);
-    const send = () =>
-      doubt.sent(
-        connection.run(
-          write.script,
-          keys,
-          [...this.#numbers.terms(number), holds.length, ...checked, ...write.args],
-          (reply) => reply,
-        ),
-      );
+    const args = [...this.#numbers.terms(number), holds.length, ...checked, ...write.args];
+    const send = () => {
+      const lost = lostOf(holds); // since the last attempt: then its caller knows that nothing was written
+      if (lost) throw lost;
+      return doubt.sent(connection.run(write.script, keys, args, (reply) => reply));
+    };
     const over = () => tooLate(holds, doubt, connectTimeout);
     const deadline = new Deadline(clock, clock.now() + connectTimeout, over);
     const isWanted = () => holds.every(({ isLive }) => isLive);
@@ -100,10 +97,12 @@ export class GuardedWrites {
     } finally {
       this.#numbers.settle(number);
     }
-    const lost = holds.find(({ lost }) => lost)?.lost;
+    const lost = lostOf(holds);
     throw doubt.isExcluded && lost ? lost : unknownOutcome(holds, lost);
   }
 }
+
+const lostOf = (holds: LockHolds) => holds.find(({ lost }) => lost)?.lost;
 
 /** Whether a write may have been carried out, or may still be. */
 class Doubt {
@@ -123,7 +122,7 @@ class Doubt {
     return this.cause !== undefined && isSame && !this.#isUnderWay && !this.#isOpen;
   }
 
-  /** Looks how the attempt ends; settles as it does. */
+  /** Watches how the attempt ends; settles as it does. */
   async sent<T>(attempt: Promise<T>): Promise<T> {
     this.#isUnderWay = true;
     try {

@@ -355,10 +355,25 @@ describe('A lease', () => {
   });
 });
 
+const writes = () => node.sent.filter(({ args }) => args.includes('visits'));
+const write = (lease: RedisLease) => lease.guard(redisCommands([['incr', 'visits']]));
+
+describe('A guarded write that the server refuses for now', () => {
+  it('is not sent again when its lock is lost during the pause: its caller knows by then that nothing was written', async () => {
+    const lease = await granted();
+    const written = expect(write(lease)).rejects.toBeInstanceOf(LockLostError);
+    await settle();
+    writes()[0]!.refuse('OOM command not allowed');
+    await settle();
+    lease.hold.markLost('it was taken away');
+    await written;
+    await clock.advance(1_000);
+    expect(writes()).toHaveLength(1);
+  });
+});
+
 describe('The record of guarded writes', () => {
-  const writes = () => node.sent.filter(({ args }) => args.includes('visits'));
   const deletions = () => node.sent.filter(({ name }) => name === 'del');
-  const write = (lease: RedisLease) => lease.guard(redisCommands([['incr', 'visits']]));
 
   it('is deleted when the release was answered', async () => {
     const lease = await granted();
