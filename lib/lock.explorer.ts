@@ -40,7 +40,7 @@ type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
 export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('LockModule');
   readonly #checked = new Set<LockPlan>();
-  /** Instances with handlers; one may be registered under several tokens. */
+  /** Instances with handlers, of which one may be registered under several tokens; and their classes. */
   readonly #connected = new WeakSet<object>();
   /** Instances that other apps may have, too. */
   readonly #shared = new Set<object>();
@@ -120,8 +120,10 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   }
 
   #visitHandlers(wrapper: InstanceWrapper, instance: object): void {
-    if (this.#connected.has(instance)) return;
-    this.#connected.add(instance);
+    // Each module has an instance of its own of what its routes name.
+    const isOfRoutes = wrapper.subtype !== undefined;
+    if (this.#connected.has(isOfRoutes ? instance.constructor : instance)) return;
+    this.#connected.add(instance).add(instance.constructor);
     for (const handler of LeadershipHandlers.of(instance)) {
       refuseUnlessSingleton(wrapper, handler);
       this.#connect(instance, handler);

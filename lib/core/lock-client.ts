@@ -167,7 +167,8 @@ export interface LockClient {
    * Connects; resolves when the client can acquire locks. Call it once, before the first acquire.
    *
    * Rejects with `LockConnectionError` when that takes longer than the client's `connectTimeout`, and with
-   * `LockClientClosedError` when the client is or gets closed. The client is closed when that rejects: create another one.
+   * `LockClientClosedError` when the client is or gets closed. The client is closed when that rejects: create another one. Not to wait for a
+   * reconnect, which comes by itself.
    */
   connect(): Promise<void>;
   /**

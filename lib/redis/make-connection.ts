@@ -57,8 +57,9 @@ export async function connectToRedis(
     const advice = isRefusedLogin(why)
       ? 'Check the user and the password'
       : 'Check `connect` and that the server runs';
+    const raise = isLate ? ', or raise `connectTimeout`' : '';
     throw new LockConnectionError(
-      `Lock client "${client}" could not connect to Redis${within} (${why}). ${advice}, or raise \`connectTimeout\`.`,
+      `Lock client "${client}" could not connect to Redis${within} (${why}). ${advice}${raise}.`,
       { client, cause },
     );
   } finally {

@@ -126,9 +126,9 @@ export interface RedisLockOptions extends WaiterLimits {
   readonly fairLockWaitTimeout?: number | undefined;
   /**
    * Time after which the server forgets a semaphore with declared `permits` of which none is held: for semaphores of things
-   * that come and go. The next acquire makes it anew, with the declared number. Permits of clients without it
-   * keep the semaphore while they are held; not for semaphores shared with Redisson, which does not make them anew. Whole milliseconds from
-   * 100 to 2^31 - 1.
+   * that come and go. The next acquire makes it anew, with the declared number. Permits of clients without it keep the semaphore while
+   * they are held, and after the last of them it stays. Not for semaphores shared with Redisson, which does not make them anew. Whole
+   * milliseconds from 100 to 2^31 - 1.
    *
    * @default none: they stay
    */

@@ -4,6 +4,7 @@ import {
   Get,
   Inject,
   Injectable,
+  Module,
   Scope,
   UseGuards,
   type INestApplication,
@@ -105,6 +106,36 @@ describe.each<[string, AppParts, typeof Mailer]>([
 });
 
 describe('Methods that are notified of a leadership', () => {
+  it('are called once where their class is a provider, and guards routes of several modules, too', async () => {
+    const led: object[] = [];
+    @Injectable()
+    class Sweeper {
+      @OnLeadership('mailer')
+      sweep() {
+        led.push(this);
+      }
+
+      canActivate() {
+        return true;
+      }
+    }
+    const imports = ['a', 'b'].map((path) => {
+      @Controller(path)
+      @UseGuards(Sweeper)
+      class Routes {
+        @Get()
+        get() {}
+      }
+      @Module({ controllers: [Routes] })
+      class Part {}
+      return Part;
+    });
+    const app = await boot({ imports, providers: [Sweeper, Mailer] });
+    await eventually('the others were called', () => app.get(Mailer).log.length >= LED.length);
+    expect(led).toEqual([app.get(Sweeper)]);
+    await apps.close(app);
+  });
+
   it('are notified of its loss, with the reason, and of the next one', async () => {
     const app = await boot({
       clients: [],

@@ -179,7 +179,7 @@ export async function runAcquire<T>(
     wasContended = true;
     emit(events, 'contended', request, () => ({}));
     if (!request.mayWait) return;
-    const around = [...partsHeld(request.options), ...scopes];
+    const around = [...scopes, ...partsHeld(request.options)];
     if (around.length > 0) leaveCircle = watchForDeadlock(context, request, wait, around);
   };
   wait.contended = contended;

@@ -92,11 +92,12 @@ export class LeaseHandle<B extends HoldBackend = HoldBackend> implements Lease {
   #abortWith(error: LockLostError): void {
     const ended = { lease: new EndedLease(this.hold.context, error) };
     const abort = () => LeaseScope.run(ended, () => this.#abort!.abort(error));
-    this.#inContext!(abort);
+    (this.#inContext ?? LeaseScope.runOutside)(abort);
   }
 
   #giveBack(): Promise<void> {
     this.#forget?.();
+    this.#inContext = undefined; // of a request, perhaps
     if (this.#scoped) this.#scoped.lease = new EndedLease(this.hold.context, this.hold.lost);
     return this.hold.release();
   }

@@ -141,9 +141,12 @@ export function besideParts(options: AcquireOptions, leases: readonly Lease[]): 
   return Object.assign({ [PARTS]: leases }, options);
 }
 
+/** So many parts are looked at: each that is contended looks at those before it. */
+const MOST_PARTS = 1_000;
+
 /** The leases of the other parts, if the options are those of a part. */
 export function partsHeld(options: AcquireOptions & { [PARTS]?: readonly Lease[] }): LeaseHandle[] {
-  return options[PARTS]?.filter(isOurs) ?? [];
+  return options[PARTS]?.slice(0, MOST_PARTS).filter(isOurs) ?? [];
 }
 
 /** The lease of a `MultiLock`. It is lost when one of its parts is lost, or was released on its own. */

@@ -155,7 +155,6 @@ export class BaseLock {
         key,
         commands,
         request: { holder, lease, about, mayWait, isHandedOn: handOff !== undefined },
-        names: [commands.redisKey],
         line: commands,
         granted: (grant, place) =>
           new RedisLease(this.hold(grant, holder, lease, options, place).hold),

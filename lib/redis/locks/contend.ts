@@ -11,8 +11,8 @@ import { holderOf } from './lock-holders.js';
 export interface Contest<T> {
   /** Key of the lock, for errors. */
   readonly key: string;
-  /** Names on the server of the locks. */
-  readonly names: readonly string[];
+  /** Names on the server of the locks. Default: that of the line. */
+  readonly names?: readonly string[];
   readonly commands: AcquireCommands;
   readonly request: LockRequest;
   /** The local queue that the acquire joins. */
@@ -81,7 +81,7 @@ export async function contend<T>(
 /** The holder that the acquire last saw: of this client, or in an answer of the server. */
 function lastSeen<T>(
   context: RecipeContext,
-  { names }: Contest<T>,
+  { line, names = [line.redisKey] }: Contest<T>,
   { seen: [field, about] }: AcquireLoop,
   { subject }: WaitScope,
 ): LockHolder | undefined {

@@ -100,7 +100,7 @@ function take(
 
 /**
  * It waits on the server, and locally only behind others that want the same locks: in the line of one of them it would keep
- * callers of this client from a lock that is free, as long as it waits for another. In the lines it stands when it has the locks.
+ * callers of this client from a lock that is free, as long as it waits for another. It stands in the lines while it has the locks.
  */
 function contendForAll(
   context: RecipeContext,

@@ -1,5 +1,9 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import { LockConnectionError, LockOptionsError } from '../../core/errors/index.js';
+import {
+  LockClientClosedError,
+  LockConnectionError,
+  LockOptionsError,
+} from '../../core/errors/index.js';
 import { LOCK_INSPECTION } from '../../core/lock-inspection.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
 import { settleWithin } from '../../core/internal/timers.js';
@@ -40,8 +44,9 @@ export class RedLockNodes {
   ) {
     nodes.forEach(({ client }, i) =>
       client.on('connection', ({ state, reason }) => {
-        this.lastReason = `server ${i + 1} of ${nodes.length}: ${reason}`;
-        events.emit('connection', { state, reason: this.lastReason, server: i + 1 });
+        const about = `server ${i + 1} of ${nodes.length}: ${reason}`;
+        if (state !== 'CONNECTED' && state !== 'RECONNECTED') this.lastReason = about;
+        events.emit('connection', { state, reason: about, server: i + 1 });
       }),
     );
   }
@@ -67,7 +72,7 @@ export class RedLockNodes {
   }
 
   /**
-   * Resolves when a majority is connected, and the others are too, have failed or have had `grace` ms more; these keep trying.
+   * Resolves when a majority is connected, and the others are too, have failed or have had `grace` ms more; those that do not answer keep trying.
    *
    * Rejects with `LockOptionsError` if two of them are the same server, and with the last error if so many have failed that
    * no majority is left.
@@ -118,7 +123,8 @@ export class RedLockNodes {
       await client.connect();
       await this.#identify(node);
     } catch (error) {
-      if (!this.#isClosed) await this.#giveUp(client, number, error as Error);
+      const isNew = !this.#isClosed && !(error instanceof LockClientClosedError);
+      if (isNew) await this.#giveUp(client, number, error as Error);
       throw error;
     }
   }

@@ -67,13 +67,11 @@ export class RedisCountDownLatch {
     validateAcquireOptions(options, { key, client: context.client });
     const request = { holder: '', lease: Infinity, about: '', mayWait: true };
     const readOnly = { ...context, replicas: undefined };
-    const { redisKey } = this.name;
     const contest: Contest<true> = {
       key,
-      names: [redisKey],
       commands: this.#commands,
       request,
-      line: { localQueue: 'none', redisKey },
+      line: { localQueue: 'none', redisKey: this.name.redisKey },
       granted: () => true,
       takeBack: () => {},
     };

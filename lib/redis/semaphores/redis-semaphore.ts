@@ -136,7 +136,6 @@ export class RedisSemaphore {
       key,
       commands,
       request: { holder: '', lease: Infinity, about: '', mayWait },
-      names: [this.name.redisKey],
       line: commands,
       granted: () => true,
       takeBack: ({ inFlight }: AcquireLoop) => {

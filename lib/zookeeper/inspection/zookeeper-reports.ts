@@ -111,7 +111,7 @@ export class ZooKeeperReports implements PeerReports {
   async #answered(names: readonly string[], asked: number): Promise<string[]> {
     const { connection } = this.context;
     const stats = await Promise.all(
-      names.map((name) => connection.exists(`${this.#answers}/${name}`)),
+      names.map((name) => connection.exists(`${this.#answers}/${name}`).catch(unlessHidden)),
     );
     return names.filter((_, i) => stats[i] !== undefined && stats[i].mzxid > asked);
   }
@@ -211,6 +211,11 @@ export class ZooKeeperReports implements PeerReports {
     await Promise.race([changed, closed]);
     stop();
   }
+}
+
+/** Newer servers refuse to say whether a node is there that may not be read. */
+function unlessHidden(error: unknown): undefined {
+  if (!ZooKeeperError.is(error, ReturnCode.NOAUTH)) throw error;
 }
 
 function unlessThere(error: unknown): void {

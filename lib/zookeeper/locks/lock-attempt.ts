@@ -1,7 +1,8 @@
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { Change, listChildren, untilConnected } from '../nodes/node-requests.js';
-import { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
+import { OwnedNode } from '../nodes/owned-node.js';
+import { ProtectedNode } from '../nodes/protected-node.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { Acquisition } from './acquisition.js';
@@ -98,8 +99,8 @@ export class LockAttempt {
           return 'granted';
         }
       } catch (error) {
-        const sent = this.node.path === undefined ? this.node.data.length : 0;
-        await createMissingParents(error, this.directory, parents, this.acquisition, sent);
+        const { refusedBytes } = this.node;
+        await createMissingParents(error, this.directory, parents, this.acquisition, refusedBytes);
       }
     }
   }

@@ -5,7 +5,7 @@ import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import type { Tenure } from '../../core/hand-off.js';
 import type { LockIdentity } from '../../core/lock.js';
 import type { ConnectionState } from '../connection/zookeeper-connection.js';
-import { type NodeOwner, OwnedNode } from '../nodes/protected-node.js';
+import { type NodeOwner, OwnedNode } from '../nodes/owned-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { WatchableHold } from './delayed-watches.js';
 import { writeGuarded } from './guarded-operations.js';

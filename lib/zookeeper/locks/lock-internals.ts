@@ -147,15 +147,15 @@ export class LockInternals {
    * @param planOf for a caller inside another lock
    */
   acquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease> {
-    const { wait = this.context.wait } = options;
-    const granted = this.#grant({ ...options, wait }, true, planOf);
+    const { wait = this.context.wait, signal, method } = options;
+    const granted = this.#grant({ ...options, wait, signal, method }, true, planOf);
     return granted as Promise<ZooKeeperLease>; // an acquire that may wait ends with a lease or an error
   }
 
   /** Makes one attempt, which waits only for the connection. */
   tryAcquire(options: AcquireOptions, planOf?: PlanOf): Promise<ZooKeeperLease | undefined> {
-    const { wait = this.context.connectTimeout } = options;
-    return this.#grant({ ...options, wait }, false, planOf);
+    const { wait = this.context.connectTimeout, signal, method } = options;
+    return this.#grant({ ...options, wait, signal, method }, false, planOf);
   }
 
   /** Paths of the children in queue order. */

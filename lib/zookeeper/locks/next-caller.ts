@@ -6,7 +6,8 @@ import { KeptLock } from '../../core/kept-lock.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import { SharedHold } from '../../core/shared-hold.js';
 import type { Session } from '../connection/session.js';
-import type { OwnedNode, ProtectedNode } from '../nodes/protected-node.js';
+import type { OwnedNode } from '../nodes/owned-node.js';
+import type { ProtectedNode } from '../nodes/protected-node.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lookForOthers } from './other-queuers.js';
 

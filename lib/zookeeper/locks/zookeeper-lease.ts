@@ -3,7 +3,7 @@ import { LeaseHandle } from '../../core/internal/lease-handle.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { isCanonicalPath } from '../connection/znode-path.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
-import { REVOKE_MESSAGE } from '../nodes/protected-node.js';
+import { REVOKE_MESSAGE } from '../nodes/owned-node.js';
 import { retryUntilAnswered } from '../nodes/retry-loop.js';
 import type { RecipeContext } from '../recipe-context.js';
 import type { LockHold } from './lock-hold.js';

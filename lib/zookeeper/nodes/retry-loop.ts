@@ -14,13 +14,6 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { ContainerParents } from './container-parents.js';
 import { untilConnected } from './node-requests.js';
 
-/**
- * A server hangs up on a request that is too long for it, and with it on the session that holds the locks. So a create of more
- * bytes than these, during which the connection was lost so often in a row, is not sent again.
- */
-const SHORT = 16_384;
-const LOST_IN_A_ROW = 3;
-
 /** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
 export class RetryLoop {
   /** Number of retries since the last answer of the servers. */
@@ -45,9 +38,10 @@ export class RetryLoop {
    * Rejects with the error that ended the wait, if it has ended; with `LockConnectionError` if the policy gives up or the
    * servers rejected the request; with `error` itself if it is no `ZooKeeperError`.
    *
-   * @param sent length of the data of the create that was under way, if one was
+   * @param refusedBytes length of the data on which the servers seem to hang up, and with it on the session that holds the locks: then
+   *   it is not sent again
    */
-  async after(error: unknown, sent = 0): Promise<void> {
+  async after(error: unknown, refusedBytes = 0): Promise<void> {
     this.wait.throwIfEnded();
     if (!(error instanceof ZooKeeperError)) throw error;
     if (!error.isTransient) throw this.#refused(error);
@@ -55,8 +49,7 @@ export class RetryLoop {
     const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed - this.#failingSince);
     if (delay === undefined) throw this.#givenUp(error);
     this.#retries += 1;
-    const isLost = ZooKeeperError.isTransport(error.rc) && this.#retries >= LOST_IN_A_ROW;
-    if (isLost && sent > SHORT) throw this.#tooLong(error, sent);
+    if (refusedBytes > 0) throw this.#tooLong(error, refusedBytes);
     await this.wait.sleep(delay);
   }
 
@@ -70,7 +63,7 @@ export class RetryLoop {
 
   #tooLong(cause: ZooKeeperError, bytes: number): LockConnectionError {
     return new LockConnectionError(
-      `The connection to the ZooKeeper servers was lost ${LOST_IN_A_ROW} times in a row while a node with ${bytes} bytes of data was created. They hang up on a request that is longer than their \`jute.maxbuffer\`: give less \`data\`, or raise that limit.`,
+      `The connection to the ZooKeeper servers was lost each time while a node with ${bytes} bytes of data was created. They hang up on a request that is longer than their \`jute.maxbuffer\`: give less \`data\`, or raise that limit.`,
       { ...this.context, cause },
     );
   }
@@ -105,16 +98,16 @@ export interface RetryBounds {
 /**
  * Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy.
  *
- * @param sent length of the data of the create that was under way, if one was
+ * @param refusedBytes as in `RetryLoop.after`
  */
 export async function createMissingParents(
   error: unknown,
   directory: string,
   parents: ContainerParents,
   { wait, retry }: RetryBounds,
-  sent = 0,
+  refusedBytes = 0,
 ): Promise<void> {
-  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, sent);
+  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refusedBytes);
   try {
     await wait.until(parents.make(directory));
   } catch (failure) {

@@ -18,7 +18,7 @@ import { LockHold } from '../locks/lock-hold.js';
 import { type GrantedAttempt, LockQueue } from '../locks/lock-internals.js';
 import { ZooKeeperLease } from '../locks/zookeeper-lease.js';
 import { listChildren } from '../nodes/node-requests.js';
-import { OwnedNode } from '../nodes/protected-node.js';
+import { OwnedNode } from '../nodes/owned-node.js';
 import { sortKey } from '../locks/lock-drivers.js';
 import { sortedNames } from '../locks/sorted-names.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -157,8 +157,8 @@ export class InterProcessSemaphoreV2 implements CountingSemaphore {
     const { context, key } = this;
     const about = { key, client: context.client };
     validateAcquireOptions(given, about, this.#optionNames);
-    const { wait = defaultWait, permits: quantity = 1 } = given;
-    const options = { ...given, wait };
+    const { wait = defaultWait, signal, method, permits: quantity = 1 } = given;
+    const options = { ...given, wait, signal, method };
     validatePermits(quantity, about, this.#most);
     if (quantity > MOST_AT_ONCE)
       throw new LockOptionsError(

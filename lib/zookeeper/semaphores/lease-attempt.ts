@@ -2,7 +2,7 @@ import type { WaitScope } from '../../core/internal/wait-scope.js';
 import type { Acquisition } from '../locks/acquisition.js';
 import { createMissingParents } from '../nodes/retry-loop.js';
 import { listChildren, untilConnected } from '../nodes/node-requests.js';
-import type { OwnedNode } from '../nodes/protected-node.js';
+import type { OwnedNode } from '../nodes/owned-node.js';
 import { ProtectedNode } from '../nodes/protected-node.js';
 import { sortKey } from '../locks/lock-drivers.js';
 import type { RecipeContext } from '../recipe-context.js';
@@ -116,9 +116,9 @@ export class LeaseAttempt {
       } catch (error) {
         const settled = Promise.all(this.nodes.map((node) => node.settled()));
         await this.#wait.until(settled); // one create has failed, others may be under way
-        const { directory, data } = this.request;
-        const sent = this.nodes.some(({ path }) => path === undefined) ? data.length : 0;
-        await createMissingParents(error, directory, parents, this.acquisition, sent);
+        const { directory } = this.request;
+        const refused = Math.max(...this.nodes.map(({ refusedBytes }) => refusedBytes));
+        await createMissingParents(error, directory, parents, this.acquisition, refused);
       } finally {
         stop?.();
         connection.unwatch(this.request.directory, this.#wake);

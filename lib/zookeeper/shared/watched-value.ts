@@ -169,6 +169,7 @@ export class WatchedValue<T> {
 
   /** Reads again later: no event follows when the servers would not refuse it any more. */
   #refused(error: ZooKeeperError): void {
+    if (this.#isClosed) return;
     const { connection, clock } = this.context;
     if (!this.#isRefused) process.emitWarning(String(error));
     this.#isRefused = true;

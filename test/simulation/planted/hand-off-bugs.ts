@@ -11,7 +11,7 @@ import type {
 import { writeGuarded } from '../../../lib/zookeeper/locks/guarded-operations.js';
 import { LockHold } from '../../../lib/zookeeper/locks/lock-hold.js';
 import { NextCaller } from '../../../lib/zookeeper/locks/next-caller.js';
-import { OwnedNode } from '../../../lib/zookeeper/nodes/protected-node.js';
+import { OwnedNode } from '../../../lib/zookeeper/nodes/owned-node.js';
 import type { RecipeContext } from '../../../lib/zookeeper/recipe-context.js';
 import { mocks, type PlantedBug, replace } from './plant.js';
 

@@ -13,7 +13,7 @@ import {
 import type { PlanOf } from '../../../lib/zookeeper/locks/lock-attempt.js';
 import { LockInternals } from '../../../lib/zookeeper/locks/lock-internals.js';
 import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
-import { OwnedNode } from '../../../lib/zookeeper/nodes/protected-node.js';
+import { OwnedNode } from '../../../lib/zookeeper/nodes/owned-node.js';
 import { SharedListings } from '../../../lib/zookeeper/nodes/shared-listings.js';
 import { SemaphoreGate } from '../../../lib/zookeeper/semaphores/inter-process-semaphore-v2.js';
 import { mocks, type PlantedBug, replace } from './plant.js';

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LockDeadlockError, LockTimeoutError } from '../../../lib/core/errors/index.js';
+import {
+  LockAbortedError,
+  LockDeadlockError,
+  LockTimeoutError,
+} from '../../../lib/core/errors/index.js';
 import type { Lock } from '../../../lib/core/lock.js';
 import type { LockClient } from '../../../lib/core/lock-client.js';
 import { Deferred } from '../../support/time.js';
@@ -200,6 +204,19 @@ describe('A circle of acquires that wait for each other', () => {
     first.goOn();
     await world.clock.advance(SOON);
     expect(reported).toHaveLength(1);
+  });
+});
+
+describe('Options of an acquire that are of another object', () => {
+  it.each(['mutex', 'semaphore'] as const)('count as its own: the signal of a %s', async (kind) => {
+    const lock = kind === 'mutex' ? mutex('a') : locks.semaphore('a', { permits: 1 });
+    const held = await world.clock.runUntil(lock.acquire());
+    const stop = new AbortController();
+    const options = Object.create({ signal: stop.signal }) as { signal: AbortSignal };
+    const waiting = world.clock.runUntil(lock.acquire(options));
+    stop.abort();
+    await expect(waiting).rejects.toBeInstanceOf(LockAbortedError);
+    await world.clock.runUntil(held.release());
   });
 });
 

@@ -333,6 +333,18 @@ describe('A wait inside of a lock', () => {
   });
 });
 
+describe('A circle with a multi-lock of another process', () => {
+  it('is named by the lock around it, however many parts it has already', async () => {
+    const [one, other] = [await join({ name: 'one' }), await join({ name: 'other' })];
+    const parts = Array.from({ length: 150 }, (_, i) => one.mutex(`part ${1_000 + i}`));
+    const many = nest('many', one.mutex('outer'), one.multiLock([...parts, one.mutex('z')]));
+    const held = nest('held', other.mutex('z'), other.mutex('outer'));
+    await meet([many, held], 100);
+    await world.clock.advance(NAMED_WITHIN);
+    expect(reported).toHaveLength(1);
+  });
+});
+
 describe('No circle is reported', () => {
   const ACQUIRES = byTier({ quick: 2_000, standard: 3_000, long: 100_000 });
   it(`in ${ACQUIRES} random acquires of five processes, nested in one order`, async () => {

@@ -31,6 +31,17 @@ describe('An acquire with more data than the servers accept, which hang up on it
     await (await acquire(mine, Buffer.alloc(20_000))).release();
   });
 
+  it('goes on where only the looks for its node went missing', async () => {
+    let [lost, created] = [0, 0];
+    two.network.fate = ({ op }) => {
+      if (op === 'create') return (created += 1) === 1 ? 'unanswered' : 'served';
+      return op === 'getChildren' && (lost += 1) <= 6 ? 'lost' : 'served';
+    };
+    const data = Buffer.alloc(20_001);
+    await (await two.mine.locks.mutex('found', { data }).acquire()).release();
+    expect(lost).toBeGreaterThan(6);
+  });
+
   it('of little data goes on, as that is not the reason', async () => {
     let lost = 0;
     two.network.fate = ({ op }) => (op === 'create' && (lost += 1) <= 6 ? 'lost' : 'served');

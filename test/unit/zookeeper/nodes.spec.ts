@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LOCK_INSPECTION } from '../../../lib/core/lock-inspection.js';
 import { LockClientClosedError, LockConnectionError } from '../../../lib/core/errors/index.js';
 import {
   type AclEntry,
@@ -288,6 +289,28 @@ describe('Requests that the servers refuse', () => {
     expect(await run(client.locks.ping())).toBeGreaterThanOrEqual(0);
   });
 
+  it('keep no report of others from a process that asks for them: one whose node it may not read', async () => {
+    const others = [await world.join(), await world.join()];
+    const all = [client, ...others].map(({ locks }, i) => {
+      const reports = locks[LOCK_INSPECTION].exchange({ reportSize: 1_000, processes: 10 });
+      reports!.answer(() => `report ${i}`);
+      return reports;
+    });
+    await world.clock.advance(0);
+    const ask = () => run(all[0]!.ask(1_000));
+    await ask();
+    let hidden: string | undefined;
+    transport.refusal = ({ op, path }) => {
+      if (op !== 'exists' || !path.includes('/processes/')) return undefined;
+      hidden ??= path;
+      return path === hidden ? NOAUTH : undefined;
+    };
+    expect((await ask()).reports).toEqual([expect.stringMatching(/^report [12]$/)]);
+    expect(hidden).toBeDefined();
+    await run(Promise.all(all.map((each) => each!.close())));
+    await run(Promise.all(others.map(({ locks }) => locks.close())));
+  });
+
   it('are reported once a node when an operator has to act, and not when the server is busy', async () => {
     const [first, second] = [await acquire('first'), await acquire('second')];
     refuse(NOAUTH, 5, ({ op, path }) => op === 'delete' && path.includes('/first/'));
@@ -435,6 +458,20 @@ describe('Requests that the servers refuse', () => {
       await set(3);
       await world.clock.advance(2 * LOOKS);
       expect(warnings()).toHaveLength(2);
+    });
+
+    it('without a warning where it is closed meanwhile', async () => {
+      allow();
+      await world.clock.advance(LOOKS);
+      refuse(NOAUTH, Infinity, (request) => request.op === op);
+      warn.mockClear();
+      const before = asked();
+      const changed = theirs.locks.sharedCount('count', 1).setCount(3);
+      await world.clock.runUntil(() => asked() > before);
+      count.close();
+      await run(changed);
+      await world.clock.advance(LOOKS);
+      expect(warnings()).toEqual([]);
     });
 
     it.each(['count', 'client'])('no longer when the %s is closed', async (what) => {

@@ -12,7 +12,7 @@ import {
 import type { Request } from '../../../../lib/zookeeper/connection/transport.js';
 import { KnownQueue } from '../../../../lib/zookeeper/locks/known-queues.js';
 import { ZooKeeperElection } from '../../../../lib/zookeeper/locks/zookeeper-election.js';
-import { OwnedNode } from '../../../../lib/zookeeper/nodes/protected-node.js';
+import { OwnedNode } from '../../../../lib/zookeeper/nodes/owned-node.js';
 import { WireLink } from './wire-link.js';
 
 /** Bugs that this library had, or could have, planted in the code of today. */
