@@ -7,7 +7,7 @@ import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LockModule, RunOnce, type LockModuleOptions } from '../../../lib/index.js';
+import { LockLostError, LockModule, RunOnce, type LockModuleOptions } from '../../../lib/index.js';
 
 const [redis, zookeeper, ...numbers] = process.argv.slice(2) as [string, string, ...string[]];
 const [period, offset, atLeast, patience] = numbers.map(Number) as [number, number, number, number];
@@ -55,8 +55,15 @@ async function keepSchedule(): Promise<void> {
 }
 
 async function call(backend: 'redis' | 'zookeeper', tick: number): Promise<void> {
-  const result = lateness(tick) > patience ? undefined : await reports[backend](tick);
+  const result =
+    lateness(tick) > patience ? undefined : await reports[backend](tick).catch(standing);
   if (result === undefined) report(backend, tick, false);
+}
+
+/** On a machine that stands still, a run loses its lock: that is no end of the replica. */
+function standing(error: unknown): string {
+  if (error instanceof LockLostError) return 'lost';
+  throw error;
 }
 
 process.on('message', (message: string) => {
