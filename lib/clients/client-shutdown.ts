@@ -1,9 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
-import { nextTurn } from '../core/internal/event-loop.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type LockClient, LockOptionsError, type LockSubject } from '../core/index.js';
 import { LeaseScope } from '../core/internal/lease-scope.js';
-import { settleWithin } from '../core/internal/timers.js';
+import { nextTurn, settleWithin } from '../core/internal/timers.js';
 import { finishWork } from '../core/internal/listed-work.js';
 import type { LockBackendOptions } from '../interfaces/lock-module-options.interface.js';
 import { LivenessWatch } from './liveness-watch.js';

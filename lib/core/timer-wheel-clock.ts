@@ -1,6 +1,5 @@
-import { nextTurn } from './internal/event-loop.js';
 import type { Clock, Timer } from './clock.js';
-import { inTurns } from './internal/timers.js';
+import { inTurns, nextTurn } from './internal/timers.js';
 import { SwapRemoveSet } from './collections/swap-remove-set.js';
 
 /** Interval between checks of new timers, in ms. */

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { OrderedSet } from '../core/collections/ordered-set.js';
-import { microtask, nextTick, nextTurn } from '../core/internal/event-loop.js';
+import { microtask, nextTick, nextTurn } from '../core/internal/timers.js';
 import type { Servers } from '../zookeeper/connection/server-list.js';
 import type { Session } from '../zookeeper/connection/session.js';
 import type {

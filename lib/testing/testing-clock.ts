@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { nextTurn } from '../core/internal/event-loop.js';
+import { nextTurn } from '../core/internal/timers.js';
 import type { Clock, Timer } from '../core/clock.js';
 
 /** Consecutive turns of the event loop without a due timer after which promises are assumed to have settled. */

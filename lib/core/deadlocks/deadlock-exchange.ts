@@ -1,6 +1,5 @@
-import { nextTurn } from '../internal/event-loop.js';
 import type { Clock, Timer } from '../clock.js';
-import { settleWithin } from '../internal/timers.js';
+import { nextTurn, settleWithin } from '../internal/timers.js';
 import type { ExchangeLimits, ExchangeTopic, PeerReports } from '../peer-reports.js';
 import {
   type DeadlockReport,

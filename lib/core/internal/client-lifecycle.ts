@@ -1,4 +1,3 @@
-import { nextTurn } from './event-loop.js';
 import {
   LockClientClosedError,
   LockConnectionError,
@@ -11,7 +10,7 @@ import type { KeptLock } from '../kept-lock.js';
 import type { WaitContext } from './acquire.js';
 import type { Hold } from './hold.js';
 import { EventLoopStalls } from './event-loop-stalls.js';
-import { inTurns } from './timers.js';
+import { inTurns, nextTurn } from './timers.js';
 import { LeaseScope } from './lease-scope.js';
 import type { OrderedSet } from '../collections/ordered-set.js';
 import { settleWithin } from './timers.js';

@@ -1,5 +1,16 @@
-import { nextTurn } from './event-loop.js';
+import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../clock.js';
+
+// All are captured at load time, because fake timers of a test runner replace the global ones.
+
+/** Calls a function when the microtasks that are due have run. */
+export const microtask = globalThis.queueMicrotask;
+
+/** Calls a function when all microtasks have run. */
+export const nextTick = process.nextTick.bind(process);
+
+/** Calls a function in a later turn of the event loop. */
+export const nextTurn = setImmediate;
 
 /** Settles as `work` does, or resolves after `ms`, whichever comes first. */
 export async function settleWithin(

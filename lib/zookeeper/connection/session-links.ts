@@ -1,5 +1,5 @@
 import type { Liveness } from '../../core/internal/client-lifecycle.js';
-import { microtask } from '../../core/internal/event-loop.js';
+import { microtask } from '../../core/internal/timers.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
 import { type AttemptOptions, ConnectionAttempts } from './connection-attempts.js';
 import { PipelinedLink } from './pipelined-link.js';
