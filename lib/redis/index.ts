@@ -1,5 +1,5 @@
 export type { RedisClient, RedisCluster, RedisNode } from './connection/ioredis.js';
-export type { ReplicaPolicy } from './connection/replica-policy.js';
+export type { ReplicaPolicy } from './connection/replicas.js';
 export type { RedisDriver, UsersRedisClient } from './drivers.js';
 export type { NodeRedisClient, NodeRedisClusterClient } from './node-redis/node-redis.js';
 export {

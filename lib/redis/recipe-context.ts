@@ -11,7 +11,7 @@ import { Waiters } from '../core/internal/waiter-limits.js';
 import type { LockScope, Wait } from '../core/lock.js';
 import type { RedisConnection } from './connection/redis-connection.js';
 import { replyText } from './connection/redis-error.js';
-import type { ReplicaPolicy } from './connection/replica-policy.js';
+import type { ReplicaPolicy } from './connection/replicas.js';
 import { Watchdog } from './connection/watchdog.js';
 import { GuaranteedRelease } from './locks/guaranteed-release.js';
 import { LocalQueues } from './locks/local-queue.js';

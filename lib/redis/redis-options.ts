@@ -3,7 +3,7 @@ import type { ReadWriteLockOptions, Wait } from '../core/lock.js';
 import type { RenewalWorkerOptions } from '../core/worker/standby-thread.js';
 import type { RedisNode } from './connection/ioredis.js';
 import type { NodeRedisClient } from './node-redis/node-redis.js';
-import type { ReplicaPolicy } from './connection/replica-policy.js';
+import type { ReplicaPolicy } from './connection/replicas.js';
 import type { RedisDriver, UsersRedisClient } from './drivers.js';
 import type { BackOff } from './locks/back-off.js';
 

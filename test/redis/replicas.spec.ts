@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { RedisOptions } from 'ioredis';
 import { LockConnectionError } from '../../lib/core/errors/index.js';
-import type { ReplicaPolicy } from '../../lib/redis/connection/replica-policy.js';
+import type { ReplicaPolicy } from '../../lib/redis/connection/replicas.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
 import { eventually } from '../support/time.js';

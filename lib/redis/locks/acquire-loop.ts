@@ -2,7 +2,7 @@ import { exactNow, type Timer } from '../../core/clock.js';
 import { LockConnectionError, LockTimeoutError } from '../../core/errors/index.js';
 import type { WaitScope } from '../../core/internal/wait-scope.js';
 import { isReply, lockErrorOf, replyText } from '../connection/redis-error.js';
-import { checkReplicas, type ReplicaPolicy } from '../connection/replica-policy.js';
+import { checkReplicas, type ReplicaPolicy } from '../connection/replicas.js';
 import { retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Channel } from '../connection/subscriptions.js';
 import type { RecipeContext } from '../recipe-context.js';
