@@ -28,8 +28,29 @@ export function mistakeInUrl(text: string): string | undefined {
   if (isMisread || /\s/.test(text.trim())) return ENCODED;
   const isDatabase = /^(\/\d*)?$/.test(url.pathname);
   return isDatabase
-    ? undefined
+    ? mistakeInQuery(text)
     : `a URL whose path is the number of a database, such as ${EXAMPLE}`;
+}
+
+/** What the query of a URL may set: options that are texts, and that break nothing. `allowUsernameInURI` is from ioredis 4. */
+const IN_QUERY: readonly string[] = [
+  'family',
+  'username',
+  'password',
+  'connectionName',
+  'allowUsernameInURI',
+];
+
+/**
+ * What to give instead of this URL, or host and port with a query, for what is in its query; `undefined` if that is right. ioredis
+ * takes all of it for options, which override those that this library sets, and node-redis takes none.
+ */
+export function mistakeInQuery(text: string): string | undefined {
+  const [, query = ''] = /\?(.*)/s.exec(text) ?? [];
+  const isRight = [...new URLSearchParams(query).keys()].every((name) => IN_QUERY.includes(name));
+  return isRight
+    ? undefined
+    : 'a URL with at most `family`, `username`, `password` and `connectionName` in its query; other options belong into an object, and instead of a `keyPrefix` there is the `prefix` of the lock client';
 }
 
 /** Whether it is a server without a scheme or credentials, as ioredis takes it for the node of a cluster. */

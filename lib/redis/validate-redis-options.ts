@@ -6,6 +6,7 @@ import { addressOf } from './node-address.js';
 import {
   isHostAndPort,
   mistakeInAddress,
+  mistakeInQuery,
   mistakeInUrl,
   type ServerAddress,
 } from './server-address.js';
@@ -70,9 +71,15 @@ function validateSources(
   const options = Object([own, connect, cluster?.options].find(Boolean)) as IoOptions;
   const mistake = mistakeInAddress(options);
   if (mistake) refuse(client ? 'client' : 'connect', NOT_SHOWN, mistake);
+  const nodes = cluster?.nodes ?? startupNodesOf(client);
+  for (const node of nodes) {
+    const wrong = typeof node === 'string' && mistakeInQuery(node);
+    if (wrong) refuse('client', NOT_SHOWN, wrong);
+  }
   for (const { keyPrefix, autoResendUnfulfilledCommands } of [
     options,
     options.redisOptions ?? {},
+    ...nodes.map((node) => Object(node) as IoOptions), // which override those for all nodes
   ]) {
     if (keyPrefix)
       refuse(
@@ -87,6 +94,11 @@ function validateSources(
         'true to ioredis: otherwise it drops commands when the connection breaks, and a lock would wait forever for the answer (the commands of this library may be sent twice)',
       );
   }
+}
+
+/** The nodes that a Cluster of ioredis was made with. */
+function startupNodesOf(client: RedisLockOptions['client']): readonly unknown[] {
+  return (Reflect.get(Object(client) as object, 'startupNodes') as unknown[] | undefined) ?? [];
 }
 
 function validateCluster(cluster: RedisLockOptions['cluster'], refuse: RefuseOption): void {

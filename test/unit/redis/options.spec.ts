@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Cluster } from 'ioredis';
 import { createRequire } from 'node:module';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import {
@@ -57,6 +58,8 @@ describe('A Redis client', () => {
     { connect: 'redis://localhost' },
     { connect: 'rediss://me:p%40%2Fss@[::1]:6380/2?family=6' },
     { connect: 'redis://localhost:6379/\n' },
+    { connect: 'redis://redis-1?username=me&password=p%40ss&connectionName=shop&family=0' },
+    { connect: 'redis://me:pass@localhost/4?allowUsernameInURI=true' },
     { connect: { path: '/run/redis.sock', password: 'a/b' } },
     { connect: { host: 'redis-1', port: '6379', url: 'redis://redis-1' } },
     { connect: { sentinels: [{ host: '::1', port: 26_379 }], name: 'orders' } },
@@ -79,6 +82,50 @@ describe('A Redis client', () => {
     expect(error).toBeInstanceOf(LockOptionsError);
     expect((error as Error).message.includes(connect)).toBe(isShown);
   });
+
+  const lazy = { lazyConnect: true };
+  const others = ['redis://redis-2', 'redis://redis-3'];
+
+  it.each([
+    'keyPrefix=shop:',
+    'family=6&key%50refix=shop:',
+    'autoResendUnfulfilledCommands=',
+    'lazyConnect=',
+    'enableAutoPipelining=false', // a text, and so true
+    'scaleReads=slave',
+    'shardedSubscribers=true',
+    'stringNumbers=true',
+    'path=/run/redis.sock',
+    'db=3', // unknown to node-redis
+  ])('may not have %s in the query of a URL', async (query) => {
+    const url = `redis://:s3cret@redis-1:6379/0?${query}`;
+    const all: [option: string, RedisLockOptions][] = [
+      ['connect', { connect: url }],
+      ['connect', { connect: url, driver: 'node-redis' }],
+      ['cluster.nodes', { cluster: { nodes: [...others, url] } }],
+      ['nodes', { nodes: [...others, url] }],
+      ['client', { client: new Cluster([...others, url], lazy) }],
+    ];
+    for (const [option, options] of all) {
+      const error: unknown = await create(options).catch((failure: unknown) => failure);
+      expect(error).toBeInstanceOf(LockOptionsError);
+      expect(error).toMatchObject({ option, client: 'unit' });
+      expect(String(error)).toContain('in its query');
+      expect(String(error)).not.toContain('s3cret');
+    }
+  });
+
+  it.each(['keyPrefix', 'autoResendUnfulfilledCommands'])(
+    'may not have an own %s for one node of a cluster',
+    async (option) => {
+      const bad = { keyPrefix: 'shop:', autoResendUnfulfilledCommands: false }[option];
+      const nodes = [{ host: 'redis-1', port: 6_379, [option]: bad }];
+      const refusal = { code: 'LOCK_OPTIONS', option };
+      await expect(create({ cluster: { nodes } })).rejects.toMatchObject(refusal);
+      const client = new Cluster(nodes, lazy);
+      await expect(create({ client })).rejects.toMatchObject(refusal);
+    },
+  );
 });
 
 describe('The package that connects', () => {
