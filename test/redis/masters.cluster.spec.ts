@@ -5,7 +5,9 @@ import { createCluster } from 'redis';
 import { createCluster as createCluster5 } from 'redis5';
 import { LOCK_INSPECTION } from '../../lib/core/lock-inspection.js';
 import type { Lease } from '../../lib/core/lease.js';
+import { isPassing } from '../../lib/redis/connection/redis-error.js';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
+import { makeClient } from '../../lib/redis/make-client.js';
 import type { NodeRedisClusterClient } from '../../lib/redis/node-redis/node-redis.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
@@ -224,6 +226,42 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
       await using lease = await waiting;
       expect(lease.isHeld).toBe(true);
     }, 60_000);
+  });
+
+  describe('A command with keys of which one has moved', () => {
+    const KEYS = ['{both}:1', '{both}:2'] as const;
+    const [, MOVING] = KEYS;
+
+    it.each([
+      ['knows the node that the slot leaves', false],
+      ['has yet to hear of that node, too', true],
+    ])(
+      'is one to be sent again later, where its client %s',
+      async (_, isStale) => {
+        const options = {
+          driver,
+          cluster: { nodes: cluster().nodes, options: OPTIONS_OF[driver]() },
+        };
+        const client = await makeClient('both', options);
+        await client.connect();
+        try {
+          await (await cluster().masterOf(MOVING)).command('SET', MOVING, 'moving');
+          if (isStale) await cluster().migrate(MOVING);
+          await cluster().migrate(MOVING, async (move) => {
+            await move(MOVING);
+            const error: unknown = await client.call('mget', ...KEYS).catch((it: unknown) => it);
+            expect(String(error)).toMatch(
+              /^Error: Too many Cluster redirections. Last error: ReplyError: (ASK|MOVED|TRYAGAIN) /,
+            );
+            expect(isPassing(error)).toBe(true);
+          });
+          expect(await client.call('mget', ...KEYS)).toEqual([null, 'moving']);
+        } finally {
+          client.disconnect();
+        }
+      },
+      60_000,
+    );
   });
 
   if (driver === 'node-redis' && tier !== 'long') return;

@@ -9,7 +9,7 @@ import { NodeRedisNode } from './node-redis-node.js';
 
 /** Commands without a key, which any master answers. */
 const WITHOUT_KEY = new Set(['ping', 'info', 'pubsub', 'publish']);
-/** A command is sent so often before its last error counts, as by ioredis. */
+/** A command is sent so often before it is rejected, as by ioredis. */
 const MOST_ATTEMPTS = 16;
 /** Delay before a command is sent again, or the nodes are looked up again, where the cluster is not in order, in ms. */
 const PAUSE = 100;
@@ -104,8 +104,11 @@ export class NodeRedisCluster implements RedisCluster {
         importing?.call('asking').catch(() => {}); // goes first: both wait for the connection, or neither
         return await node.call(command, words);
       } catch (error) {
-        if (attempt === MOST_ATTEMPTS) throw error;
         importing = await this.#follow(error, node?.options ?? {});
+        if (attempt === MOST_ATTEMPTS)
+          throw new Error(`Too many Cluster redirections. Last error: ${String(error)}`, {
+            cause: error,
+          });
       }
     }
   }
