@@ -1,10 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCluster } from 'redis';
 import { createCluster as createCluster5 } from 'redis5';
 import { LOCK_INSPECTION } from '../../lib/core/lock-inspection.js';
 import type { Lease } from '../../lib/core/lease.js';
+import type { Lock } from '../../lib/core/lock.js';
 import { isPassing } from '../../lib/redis/connection/redis-error.js';
 import type { RedisLease } from '../../lib/redis/locks/redis-lease.js';
 import { makeClient } from '../../lib/redis/make-client.js';
@@ -449,6 +450,42 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
         );
       }
     }
+  });
+
+  type Of = (locks: RedisLockClient, key: string) => Lock;
+  const read: Of = (locks, key) => locks.readWriteLock(key).readLock();
+  const write: Of = (locks, key) => locks.readWriteLock(key).writeLock();
+  const fair: Of = (locks, key) => locks.mutex(key, { fair: true });
+
+  describe.each([
+    ['fair mutex', 'fair mutex', fair, fair],
+    ['read lock', 'write lock', read, write],
+  ])('A %s in a slot that is moving', (name, next, of, nextOf) => {
+    it(`is released while all of its keys are there, and a waiting ${next} is woken`, async () => {
+      const options = { watchdogTimeout: LONG_LEASE }; // no waiter asks by itself
+      const [mine, theirs] = [await direct(options), await direct(options)];
+      const key = `${name} ${driver}`;
+      const lease = await of(mine, key).acquire();
+      const waiting = nextOf(theirs, key).acquire();
+      const before = await cluster().masterOf(key);
+      const slot = (await before.command('CLUSTER', 'KEYSLOT', key)) as number;
+      const names = () => before.command('CLUSTER', 'GETKEYSINSLOT', slot, 9) as Promise<string[]>;
+      const refusals = async () => String(await before.command('INFO', 'errorstats'));
+      await eventually('it waits', async () => {
+        const channels = (await before.command('PUBSUB', 'SHARDCHANNELS')) as string[];
+        return channels.some((channel) => channel.includes(key));
+      });
+      const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+      await cluster().migrate(key, async () => {
+        await before.command('CONFIG', 'RESETSTAT');
+        await lease.release();
+        await eventually('it is free', async () => !(await names()).includes(key));
+        await eventually('the next one asks', async () => /ASK|TRYAGAIN/.test(await refusals()));
+      });
+      await (await waiting).release();
+      expect(warn).not.toHaveBeenCalled();
+      warn.mockRestore();
+    }, 60_000);
   });
 
   describe('A mutex on a Redis Cluster after the failure of its master', () => {

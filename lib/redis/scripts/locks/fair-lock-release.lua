@@ -8,7 +8,8 @@ local holder, publish, channel, wait = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[
 -- include fair-queue
 
 local gone = -1
-if redis.call('hexists', lock, holder) == 1 then
+local held = redis.call('hexists', lock, holder) == 1
+if held then
   redis.call('del', lock)
   gone = 0
 end
@@ -16,7 +17,7 @@ if leave(holder) then
   gone = 0
 end
 bury(ARGV[5])
-if redis.call('exists', lock) == 1 then
+if not held and redis.call('exists', lock) == 1 then -- what was deleted from a slot that is moving must not be asked for
   return gone
 end
 local head, more = firstInLine()

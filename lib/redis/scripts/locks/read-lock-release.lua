@@ -1,5 +1,6 @@
 -- Ends one hold of a reader; the last one wakes a writer. The hash lives as long as the longest hold that is left; expired
 -- holds are removed from it.
+-- What was deleted is not asked for: in a slot that is moving that is an error.
 -- KEYS lock, hold, readers
 -- ARGV holder, PUBLISH or SPUBLISH, what the keys of all holds begin with, channel, tombstone to leave or '',
 --      key of the waiters or ''
@@ -14,7 +15,7 @@ bury(ARGV[5])
 local told = redis.call('pttl', lock)
 local isComplete = hasAllReaders(lock, readers)
 redis.call('del', KEYS[2])
-isComplete = redis.call('zrem', readers, ARGV[1]) == 1 and isComplete
+isComplete = isComplete and redis.call('zrem', readers, ARGV[1]) == 1
 if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
@@ -30,6 +31,9 @@ end
 
 -- Expired holds are few: each is removed once, those between living ones a hundred at a time.
 local function longestOfReaders()
+  if redis.call('hlen', lock) == 1 then -- only the mode: the set ended with the last reader
+    return 0
+  end
   for _, reader in ipairs(redis.call('zrangebyscore', readers, '-inf', now, 'limit', 0, 100)) do
     if leftOf(reader) == -2 then
       forget(reader)
@@ -62,15 +66,16 @@ local function longestOfAll()
 end
 
 local longest = isComplete and longestOfReaders() or longestOfAll()
-if longest > 0 then
+local isFree = longest <= 0 and not isWritten
+if isFree then
+  redis.call('del', lock)
+elseif longest > 0 then
   redis.call('pexpire', lock, longest)
   if isComplete then
     endTogether(lock, readers)
   end
-elseif not isWritten then
-  redis.call('del', lock, readers)
 end
-local left = redis.call('pttl', lock)
+local left = isFree and -2 or redis.call('pttl', lock)
 if left ~= -2 and left > told - 1000 then
   return 0 -- else who waits would sleep over the end of it, for as long as it was told
 end
