@@ -4,10 +4,13 @@ import { LockConnectionError } from '../../lib/core/errors/index.js';
 import type { ReplicaPolicy } from '../../lib/redis/connection/replicas.js';
 import type { RedisLockClient } from '../../lib/redis/redis-lock-client.js';
 import type { RedisLockOptions } from '../../lib/redis/redis-options.js';
+import { lockRenew } from '../../lib/redis/scripts/index.js';
 import { eventually } from '../support/time.js';
 import { useCleanup, useRedis, useRedisSentinel } from '../support/fixtures.js';
 import { KEPT, RedisServer, replicated } from '../support/redis-server.js';
 import { MovingAddress } from '../support/proxies.js';
+import { KINDS as KINDS_OF_HOLDS } from '../faults/support/redis-kinds.js';
+import { expectLost, holdAll, lossesOf } from '../faults/support/redis-stage.js';
 import { useClients } from './support/clients.js';
 
 /** A lock of each kind for which a grant waits for replicas. */
@@ -238,6 +241,36 @@ describe('A primary that is demoted and keeps its connections, as in a managed R
       expect(states).toEqual(['CONNECTED', 'SUSPENDED', 'RECONNECTED']);
     },
   );
+
+  it.each(['ioredis', 'node-redis'] as const)(
+    'keeps no client of %s from noticing that the other server has forgotten a lease that is not renewed',
+    async (driver) => {
+      const socket = { host: address.host, port: address.port };
+      await connect(driver === 'ioredis' ? { connect: socket } : { driver, connect: { socket } });
+      const held = await holdAll(KINDS_OF_HOLDS, client, 'held', { lease: 600_000 });
+      const losses = lossesOf(held);
+      await second.command('REPLICAOF', 'NO', 'ONE');
+      await second.command('FLUSHALL');
+      address.moveTo(second);
+      await first.command('REPLICAOF', '127.0.0.1', 1); // it has what it had, and its connections
+      await losses;
+      expectLost(held, 'forgotten');
+    },
+  );
+
+  it('confirms no hold, whatever is left of its lease', async () => {
+    await connect(users['an address']!());
+    const held = await holdAll(KINDS_OF_HOLDS, client, 'held', { lease: 600_000 });
+    await first.command('REPLICAOF', '127.0.0.1', 1);
+    const redis = cleanup(first.client(), (each) => each.disconnect());
+    for (const { name, lease } of held)
+      for (const length of [0, 1_000]) {
+        const { keys, field, kind } = lease.hold.backend;
+        const asked = redis.eval(lockRenew.source, 2, ...keys, field, length, kind, 0, 0);
+        const answer = await asked.catch(String);
+        expect([name, answer]).toEqual([name, expect.stringContaining('READONLY')]);
+      }
+  });
 
   it('may end a wait for replicas, and the acquire goes on', async () => {
     await connect({ ...users['an address']!(), replicas: { atLeast: 1, timeout: 10_000 } });

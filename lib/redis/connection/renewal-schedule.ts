@@ -20,7 +20,7 @@ export interface Renewal {
   /** The field of the holder. */
   readonly field: string | Buffer;
   readonly kind: 'alone' | 'write' | 'read' | 'permits';
-  /** Length of the lease, in ms. */
+  /** Length of the lease, in ms; 0: only asks whether it is held. */
   readonly lease: number;
   /** How often the hold was extended: a command older than the last extension changes nothing on the server. */
   readonly extension?: number | undefined;
@@ -28,10 +28,12 @@ export interface Renewal {
   readonly isExtension?: boolean | undefined;
 }
 
-/** A hold with a lease that the {@link Watchdog} keeps alive. */
+/** A hold with a lease that the {@link Watchdog} keeps alive, or that it asks for. */
 export interface Renewable extends Renewal {
   /** Time until which the hold is safe, by the client's clock. */
   readonly deadline: number;
+  /** Time in ms within which it is asked for, time and again; its lease, which is not renewed, counts as 0 then. */
+  readonly period?: number | undefined;
   /** End of its `maxHold`, by the client's clock; `Infinity` if there is none. */
   readonly endsAt?: number | undefined;
   /** Managed by the renewal. */
@@ -94,13 +96,14 @@ export class RenewalSchedule {
   /**
    * Adds the hold, or moves it: its remaining lease counts from now.
    *
-   * Invariant: the hold is due after 65 to 100 % of the first third of its remaining lease, never later.
+   * Invariant: the hold is due after 65 to 100 % of the first third of its remaining lease, or of its period, never later.
    */
   add(hold: Renewable): void {
     this.remove(hold);
     const now = this.clock.now();
-    const third = (hold.deadline - now) / 3;
-    const step = hold.lease / 30;
+    const { period, lease, deadline } = hold;
+    const third = period ?? (deadline - now) / 3;
+    const step = (period ?? lease / 3) / 10;
     const latest = Math.floor(Math.floor((now + third) / step) * step);
     const key = latest * 2 ** 14 + this.slotOf(hold);
     const weight = weightOf(hold);
@@ -116,7 +119,7 @@ export class RenewalSchedule {
     hold.registration.isOverdue = false;
     hold.registration.index = group.holds.push(hold) - 1;
     group.weight += weight;
-    group.deadline = Math.min(group.deadline, hold.deadline);
+    group.deadline = Math.min(group.deadline, deadline);
   }
 
   /** Removes the hold, if it is in the schedule. */

@@ -23,6 +23,7 @@ type Outcome = number[] | 'again' | 'split' | 'failed';
  *   outlives the hold; a reply for a hold that was removed meanwhile is dropped.
  * - A registered hold is always in the schedule, in a queue, under way or between two attempts.
  * - A renewal that fails is sent again until the deadline of the hold. Then the hold is lost, and nothing revives it.
+ * - A hold that has a `period` is asked for within each, answered or not: its lease stays as it is, so nothing else is urgent.
  * - After a reconnect each hold is asked for on the new connection, as that may reach another server, or one that has
  *   forgotten it.
  */
@@ -54,7 +55,7 @@ export class Watchdog {
   /** Registers the hold; to be called again when its lease was changed. */
   add(hold: Renewable): void {
     if (hold.registration === undefined) this.#registered += 1;
-    this.mirror?.add(hold);
+    if (hold.period === undefined) this.mirror?.add(hold);
     this.#schedule.add(hold);
   }
 
@@ -91,8 +92,9 @@ export class Watchdog {
 
   /** Renews them, and notifies those that are not renewed by half of their leases; at once, if that is over after a stall. */
   #due(holds: readonly Renewable[]): void {
+    const renewals = holds.filter(isRenewed);
     const left =
-      Math.max(...holds.map(({ deadline, lease }) => deadline - lease / 2)) - this.clock.now();
+      Math.max(...renewals.map(({ deadline, lease }) => deadline - lease / 2)) - this.clock.now();
     if (left <= 0) this.#findOverdue(holds);
     else {
       const look = () => {
@@ -145,9 +147,11 @@ export class Watchdog {
       for (const hold of left) this.#renew([hold]); // one of them must not fail the others
       return;
     }
+    for (const hold of left) if (hold.registration && !isRenewed(hold)) this.#schedule.add(hold);
+    const renewals = left.filter(isRenewed);
     const delay = Math.min(RETRY_AFTER, nextEnd - this.clock.now());
-    if (delay <= 0) return this.#renew(left); // now some of them are lost
-    this.clock.setTimer(() => this.#renew(left), delay, true);
+    if (delay <= 0) return this.#renew(renewals); // now some of them are lost
+    if (renewals.length > 0) this.clock.setTimer(() => this.#renew(renewals), delay, true);
   }
 
   /** The holds that are still registered and before their deadline; removes those past it and calls their `expired`. */
@@ -213,6 +217,8 @@ export class Watchdog {
     }
   }
 }
+
+const isRenewed = ({ period }: Renewable): boolean => period === undefined;
 
 /**
  * Whether the server may refuse the command for having several keys: some of them have moved while their slot is migrated.

@@ -3,7 +3,6 @@ import type { Hold, HoldBackend } from '../../core/internal/hold.js';
 import { unlessLost } from '../../core/internal/timers.js';
 import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
-import { asLongAs, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
 import type { HandedHold, LocalQueuePlace } from './local-queue.js';
@@ -97,21 +96,6 @@ export interface RedisGrant extends HandedHold {
   readonly place: Pick<LocalQueuePlace, 'leave' | 'handOff' | 'isLast' | 'onFollowed'>;
   /** Sends the release, if it is not sent for this lock alone; as `GuaranteedRelease.run`. */
   readonly release?: SendRelease | undefined;
-}
-
-/** Delay before an unanswered question is sent again, in ms. */
-const ASK_AGAIN_AFTER = 200;
-
-/** Asks whether the server knows a hold, as long as `isLive`; without an answer it counts as known. */
-export async function isKnown(
-  { clock, connection, renewal }: RecipeContext,
-  { keys, field, kind, extension }: Renewal,
-  isLive: () => boolean,
-): Promise<boolean> {
-  const ask = () => renewal.renewOne({ keys, field, kind, extension, lease: 0 });
-  const bound = asLongAs(clock, isLive);
-  const asked = retryUntilAnswered(connection, ask, bound, () => ASK_AGAIN_AFTER);
-  return await asked.catch(() => true);
 }
 
 /** How much faster than the local clock a server's clock may run: a fraction of the time, plus a fixed part in ms. */

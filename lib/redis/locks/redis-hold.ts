@@ -7,13 +7,13 @@ import { reasonOf } from '../connection/redis-error.js';
 import type { Registration, Renewable } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { GuardedWrites } from './guarded-writes.js';
+import { HoldCheck } from './hold-check.js';
 import { type NextCaller, nextCallerOf } from './next-caller.js';
 import type { LockCommands } from './lock-commands.js';
 import { permitIdsOf } from '../semaphores/permit-holder.js';
 import {
   buryCopies,
   driftAdjustedDeadline,
-  isKnown,
   letRunOut,
   nextToken,
   raiseToken,
@@ -38,7 +38,7 @@ export class RedisHold implements HoldBackend, Renewable {
   #token?: SharedFencingToken;
   readonly #endOfHold?: Timer;
   #endOfLease?: Timer;
-  #stopConfirming?: () => void;
+  #check?: HoldCheck;
   #writes?: GuardedWrites;
   readonly #next: NextCaller | undefined;
 
@@ -47,14 +47,13 @@ export class RedisHold implements HoldBackend, Renewable {
     private readonly commands: LockCommands,
     readonly grant: RedisGrant,
   ) {
-    const { method, sentAt, lease, isRenewed, maxHold } = grant;
-    const { clock, connection } = context;
+    const { method, sentAt, lease, maxHold } = grant;
+    const { clock } = context;
     this.lease = lease;
     this.deadline = driftAdjustedDeadline(sentAt, lease);
     this.confirmedAt = sentAt;
     this.endsAt = clock.now() + (maxHold ?? Infinity);
     this.#watch();
-    if (!isRenewed) this.#stopConfirming = connection.onReady(() => void this.#confirm());
     if (maxHold !== undefined) {
       const why = `it was held for longer than its maxHold of ${maxHold} ms`;
       this.#endOfHold = clock.setTimer(() => this.hold.markLost(why), maxHold, true);
@@ -81,7 +80,7 @@ export class RedisHold implements HoldBackend, Renewable {
   }
 
   get confirmedAgoMs(): number {
-    return this.now - this.confirmedAt;
+    return this.now - Math.max(this.confirmedAt, this.#check?.confirmedAt ?? -Infinity);
   }
 
   get safeForMs(): number | undefined {
@@ -228,23 +227,18 @@ export class RedisHold implements HoldBackend, Renewable {
     if (listening !== undefined) this.#writes?.forget();
   }
 
-  /** Asks whether the server still knows the hold: without renewal, nothing else would detect that it has forgotten it. */
-  async #confirm(): Promise<void> {
-    if (!(await isKnown(this.context, this, () => this.hold.isLive))) this.gone();
-  }
-
   /** Schedules the renewal, or the expiry, of the current lease. */
   #watch(): void {
-    const { clock, renewal } = this.context;
+    const { clock, renewal, watchdogTimeout } = this.context;
     if (this.grant.isRenewed) return renewal.add(this);
+    renewal.add((this.#check ??= new HoldCheck(this, watchdogTimeout / 3)));
     this.#endOfLease?.cancel();
     this.#endOfLease = clock.setTimer(() => this.expired(), this.deadline - clock.now(), true);
   }
 
   stop(): void {
-    this.context.renewal.remove(this);
+    this.context.renewal.remove(this.#check ?? this);
     this.#endOfLease?.cancel();
     this.#endOfHold?.cancel();
-    this.#stopConfirming?.();
   }
 }

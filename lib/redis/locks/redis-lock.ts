@@ -97,7 +97,8 @@ export class RedisLock implements Mutex {
 
   /**
    * Removes the holder, for operators; resolves to whether there was one. A holder of this library learns of it at its next
-   * renewal, a third of its lease later at the latest; until then there may be two holders.
+   * renewal, a third of its lease later at the latest, or of the `watchdogTimeout` if it is not renewed; until then there may be
+   * two holders.
    *
    * Rejects with `LockKeyError` if it is a read/write lock or no lock at all on the server, else as ioredis does.
    */

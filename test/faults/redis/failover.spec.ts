@@ -211,6 +211,17 @@ describeSince7.each(DRIVERS)(
       },
     );
 
+    it('in agreement, and it is not there, the holder notices it although its lease is not renewed', async () => {
+      const locks = await connected({ watchdogTimeout: 3_000 });
+      const [mutex] = EXCLUSIVE_KINDS;
+      const fixed = await holdAll([mutex!], locks, `{${key}}`, { lease: 600_000 });
+      const losses = lossesOf(fixed);
+      await cluster().handOver(key);
+      await (await cluster().masterOf(key)).command('DEL', fixed[0]!.key); // as if it had not heard of it
+      await losses;
+      expectLost(fixed, 'forgotten');
+    });
+
     if (!isFull(driver)) return;
 
     it('which has not heard of the lock yet, the holder is notified before it would be renewed', async () => {

@@ -20,7 +20,7 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'lets a late copy undo an extension',
-    seeds: { 'extended mutex': 53 },
+    seeds: { 'extended mutex': 52 },
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
@@ -70,17 +70,17 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'forgets which extension a renewal stands for',
-    seeds: { 'extended mutex': 53 },
+    seeds: { 'extended mutex': 108 },
     violation: /believes that it is held for longer than the server keeps it/,
   },
   {
     bug: 'grants to holders that have gone',
-    seeds: { mutex: 17, 'read/write lock': 49, 'fair semaphore': 4 },
+    seeds: { mutex: 17, 'read/write lock': 2, 'fair semaphore': 4 },
     violation: /is back after its release/,
   },
   {
     bug: 'leaves no tombstones',
-    seeds: { mutex: 17, 'fair mutex': 4, semaphore: 4 },
+    seeds: { mutex: 17, 'fair mutex': 4, semaphore: 17 },
     violation: /is back after its release/,
   },
   {
@@ -157,7 +157,7 @@ const BUGS: readonly Planted[] = [
   },
   {
     bug: 'keeps a lock that others wait for',
-    seeds: { 'mutex that is kept': 1 },
+    seeds: { 'mutex that is kept': 7 },
     violation: /is on the server since .*, and nobody has it/,
   },
   {

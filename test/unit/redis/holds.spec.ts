@@ -175,6 +175,39 @@ describe('A lease', () => {
     expect(sent(lockRenew)).toEqual([]);
   });
 
+  it('that is not renewed is asked for within each third of the `watchdogTimeout`, and not made longer', async () => {
+    const lease = await granted({ lease: 10 * LEASE });
+    for (let asked = 1; asked <= 5; asked++) {
+      await clock.runUntil(() => sent(lockRenew).length === asked, LEASE / 3 + 1);
+      expect(lastSent(lockRenew).args.slice(-4)).toEqual([0, 'alone', 0, 0]);
+      await answer(lockRenew, [1]);
+      expect(lease.remaining()).toBe(driftAdjustedDeadline(0, 10 * LEASE) - clock.now());
+    }
+    const { signal } = lease;
+    await clock.runUntil(() => sent(lockRenew).length === 6);
+    const confirmedAt = clock.now() - lease.hold.backend.confirmedAgoMs;
+    expect(clock.now() - confirmedAt).toBeLessThanOrEqual(LEASE / 3);
+    await answer(lockRenew, [0]);
+    expect(lease.isHeld).toBe(false);
+    expect(signal.reason).toMatchObject({ message: expect.stringContaining('forgotten') });
+    expect(signal.reason).toMatchObject({ confirmedAgoMs: clock.now() - confirmedAt });
+    const before = sent(lockRenew).length;
+    await clock.advance(LEASE);
+    expect(sent(lockRenew)).toHaveLength(before);
+  });
+
+  it('that is not renewed is extended in spite of an answer that overtakes that of the extension', async () => {
+    const lease = await granted({ lease: LEASE });
+    const extending = lease.extend(10 * LEASE);
+    await settle();
+    const extension = lastSent(lockRenew);
+    await clock.runUntil(() => sent(lockRenew).length === 2);
+    await answer(lockRenew, [1]);
+    extension.answer([1]);
+    await extending;
+    expect(lease.remaining()).toBe(driftAdjustedDeadline(0, 10 * LEASE) - clock.now());
+  });
+
   it('is lost by the clock when the process was blocked, and its signal follows', async () => {
     const lease = await granted();
     const { signal } = lease;

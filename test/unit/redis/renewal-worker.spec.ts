@@ -369,6 +369,14 @@ describe('The mirror of the registered holds', () => {
     expect(others).toEqual([]);
   });
 
+  it('does not show what is only asked for, and needs no other thread', async () => {
+    mirror.open(channel.port1);
+    const held = Object.assign(new Held(clock), { lease: 0, period: BEAT });
+    renewal.add(held);
+    renewal.remove(held);
+    expect([received(), clock.isIdle]).toEqual([[], true]);
+  });
+
   it('shows signs of life while a hold is registered, not when none is', async () => {
     mirror.open(channel.port1);
     expect(clock.isIdle).toBe(true);

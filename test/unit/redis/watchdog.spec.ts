@@ -15,6 +15,7 @@ const OVERDUE = `overdue at ${LEASE / 2 + 1}`;
 class Held implements Renewable {
   readonly keys: readonly [string, string];
   kind: Renewable['kind'] = 'alone';
+  period?: number;
   readonly told: (string | number)[] = [];
   deadline: number;
 
@@ -29,7 +30,7 @@ class Held implements Renewable {
   }
 
   renewed(sentAt: number, lease: number): void {
-    this.deadline = sentAt + lease;
+    if (lease > 0) this.deadline = sentAt + lease;
     this.told.push(lease);
   }
 
@@ -336,6 +337,73 @@ describe('Renewal', () => {
     clock.stall(1_000);
     node.becomes('ready');
     await clock.runUntil(() => node.sent.length === 1, 51);
+  });
+
+  describe('of a hold that is only asked for', () => {
+    const PERIOD = 1_000;
+
+    function asked(field = 'a'): Held {
+      const held = new Held(field, clock, 0);
+      held.period = PERIOD;
+      held.deadline = 1_000 * LEASE;
+      renewal.add(held);
+      return held;
+    }
+
+    const runs = (count: number) =>
+      clock.runUntil(() => node.sent.length === count, (count + 1) * PERIOD);
+
+    it('changes no lease, and comes within each period, with those of others', async () => {
+      node.reply = all;
+      for (let i = 0; i < 250; i++) asked(`hold ${i}`);
+      await clock.advance(10 * PERIOD);
+      expect(node.sent.length).toBeGreaterThanOrEqual(30);
+      expect(node.sent.length).toBeLessThanOrEqual(60);
+      const leases = node.sent.flatMap(({ args }) =>
+        args.slice(2 + Number(args[1])).filter((_, i) => i % 5 === 1),
+      );
+      expect(new Set(leases)).toEqual(new Set([0]));
+    });
+
+    it('leaves nothing behind when it is answered', async () => {
+      const held = asked();
+      node.reply = all;
+      await clock.advance(10 * PERIOD);
+      renewal.remove(held);
+      expect([held.told.includes(0), clock.isIdle]).toEqual([true, true]);
+    });
+
+    it('goes on after one has failed, not before the next one is due', async () => {
+      const held = asked();
+      await runs(1);
+      node.last.fail();
+      await clock.advance(PERIOD / 2);
+      expect(node.sent).toHaveLength(1);
+      await runs(2);
+      await answer([0]);
+      expect([held.told, clock.isIdle]).toEqual([[`gone at ${clock.now()}`], true]);
+    });
+
+    it('comes soon after a reconnect, also where one is on the way', async () => {
+      asked();
+      await runs(1);
+      node.becomes('close');
+      node.becomes('ready');
+      await clock.advance(0);
+      expect(node.sent).toHaveLength(2);
+      await answer([1]);
+      node.becomes('close');
+      node.becomes('ready');
+      await clock.runUntil(() => node.sent.length === 3, 51);
+    });
+
+    it('is sent again for each by itself when one of them is refused', async () => {
+      const [good, bad] = [asked('good'), asked('bad')];
+      node.reply = (command) =>
+        fieldsOf(command).includes('bad') ? command.refuse('NOPERM') : all(command);
+      await runs(3);
+      expect([good.told, bad.told]).toEqual([[0], []]);
+    });
   });
 
   describe('of 150,000 holds that are due at once', () => {

@@ -27,9 +27,10 @@ local function isStale(last, number, sets)
   return number < last or sets and number == last
 end
 
--- A server without memory refuses only the first write of a script. An extension may be refused; a renewal must not be, for those
--- of other locks are in the same script.
-local function needNoMemory(remove, key, sets)
+-- A write that changes nothing. A server that was demoted refuses it, and so confirms no hold from its copy, even where the lease
+-- need not be raised. A server without memory refuses only the first write of a script, and not this one: an extension may be
+-- refused; a renewal must not be, for those of other locks are in the same script.
+local function writeNothing(remove, key, sets)
   if not sets then
     redis.call(remove, key, '')
   end
@@ -39,11 +40,11 @@ local function renewPermits(timeouts, latest, holder, lease, number, sets)
   if arePermitsHeld(timeouts, holder) == 0 then
     return 0
   end
+  writeNothing('zrem', timeouts, sets)
   local last = tonumber(redis.call('get', latest) or 0)
   if lease == 0 or isStale(last, number, sets) then
     return 1
   end
-  needNoMemory('zrem', timeouts, sets)
   if number > last then
     redis.call('set', latest, number, 'px', 960000)
   end
@@ -62,7 +63,6 @@ local function renewAlone(lock, lease, number, sets)
     return
   end
   if number > last then
-    needNoMemory('hdel', lock, sets)
     redis.call('hset', lock, 'nestjs-interlock', withNumber(about, number))
   end
   if sets then
@@ -104,7 +104,6 @@ local function renewHold(lock, hold, lease, number, sets)
     return false
   end
   if number > last then
-    needNoMemory('hdel', lock, sets)
     redis.call('set', hold, withNumber(about, number), 'keepttl')
   end
   if sets then
@@ -118,7 +117,11 @@ end
 
 local function renewLock(lock, hold, field, lease, kind, number, sets)
   local held = isHeld(lock, hold, field, kind)
-  if held == 0 or lease == 0 then
+  if held == 0 then
+    return held
+  end
+  writeNothing('hdel', lock, sets)
+  if lease == 0 then
     return held
   end
   if kind == 'alone' then
@@ -130,7 +133,6 @@ local function renewLock(lock, hold, field, lease, kind, number, sets)
   local isComplete = readers and hasAllReaders(lock, readers)
   local isSet = renewHold(lock, hold, lease, number, sets)
   if isComplete then
-    needNoMemory('hdel', lock, sets)
     noteReader(lock, readers, field, hold)
   end
   if isSet then

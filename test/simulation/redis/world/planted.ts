@@ -42,11 +42,11 @@ export const PLANTED = {
   ]),
   'forgets which extension a renewal stands for': replacing(
     [
-      "  if number > last then\n    needNoMemory('hdel', lock, sets)\n    redis.call('hset', lock",
+      "  if number > last then\n    redis.call('hset', lock",
       "  if sets then\n    redis.call('hset', lock",
     ],
     [
-      "  if number > last then\n    needNoMemory('hdel', lock, sets)\n    redis.call('set', hold",
+      "  if number > last then\n    redis.call('set', hold",
       "  if sets then\n    redis.call('set', hold",
     ],
     [
