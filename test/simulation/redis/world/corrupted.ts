@@ -8,7 +8,7 @@ export function corrupted(corrupt: (source: string) => string): Pick<LuaMachine,
   return {
     run: (sha1, source, ...rest) => {
       const changed = corrupt(source);
-      return machine.run(changed === source ? sha1 : `${sha1} ${changed.length}`, changed, ...rest);
+      return machine.run(changed === source ? sha1 : changed, changed, ...rest);
     },
   };
 }
