@@ -111,7 +111,7 @@ export interface RedisLockOptions extends WaiterLimits {
    *
    * The price: a process that hangs, but is not dead, blocks others for up to `maxStall` and a `watchdogTimeout`, instead of one
    * `watchdogTimeout`. One that was killed or is stopped loses its locks as ever. A `maxHold` still ends the renewal; a lease with
-   * a fixed length is not renewed; and one that `extend` has made much shorter than the `watchdogTimeout` may run out.
+   * a fixed length is not renewed; and one that `extend` has made shorter than 2 s may run out.
    *
    * @default none
    */

@@ -24,8 +24,9 @@ export interface StandbySettings {
 /**
  * Renews the holds of the main thread while that shows no sign of life, in a thread of its own.
  *
- * It takes over when the last sign is a sixth of the `watchdogTimeout` old, and stands by again at the next one. By the rule of
- * the `Watchdog` a lease then has half of its length left, unless the main thread has had trouble with its connection.
+ * It takes over when the last sign is a sixth of the shortest lease old, or of the `watchdogTimeout` if that is shorter, and stands by
+ * again at the next one. By the rule of the `Watchdog` a lease then has half of its length left, unless the main thread has had
+ * trouble with its connection. Leases of less than eight beats may run out first: a sign is not missed before two of them.
  *
  * Invariants:
  * - While the main thread lives it sends nothing.
@@ -103,8 +104,15 @@ export class StandbyRenewal {
   #look(): void {
     if (this.#isOver) return this.#cutOff();
     if (this.#isCutOff) void this.#open();
-    if (this.#silence < this.settings.watchdogTimeout / 6) return this.#standBy();
+    const silence = this.#silence; // most looks need not know the shortest lease
+    if (silence < 2 * this.#beat || silence < this.#shortestLease / 6) return this.#standBy();
     this.#renew();
+  }
+
+  get #shortestLease(): number {
+    let shortest = this.settings.watchdogTimeout;
+    for (const { lease } of this.#holds.values()) shortest = Math.min(shortest, lease);
+    return shortest;
   }
 
   #renew(): void {

@@ -196,6 +196,26 @@ describe('Renewal in another thread', () => {
     expect((args as unknown[]).filter((arg) => Buffer.isBuffer(arg))).toEqual([PERMITS]);
   });
 
+  it.each([2_000, 6_000])(
+    'begins earlier where a lease of %i ms is held, which is at two thirds at the last sign of life',
+    async (lease) => {
+      receive(copy(1));
+      receive(copy(2, { lease }));
+      await live(LEASE);
+      const last = sign.at;
+      await clock.runUntil(() => sent().length > 0);
+      expect(clock.now() - last).toBeGreaterThanOrEqual(2 * BEAT);
+      expect(clock.now() - last).toBeLessThan((2 / 3) * lease - 2 * BEAT);
+      expect(sent()[0]!.args).toContain('holder 2');
+      expect(sent()[0]!.args).not.toContain('holder 1');
+      await clock.advance(2 * lease);
+      const all = confirmed.flat();
+      const times = all.filter((_, i) => i % 4 === 1 && all[i - 1] === 2);
+      expect(times.length).toBeGreaterThan(3);
+      times.slice(1).forEach((time, i) => expect(time - times[i]!).toBeLessThanOrEqual(lease / 3));
+    },
+  );
+
   it('goes on within each third of the lease, until the next sign of life', async () => {
     receive(copy(1));
     await live(1_000);
