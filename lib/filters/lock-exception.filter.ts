@@ -25,6 +25,7 @@ function answerHttp(response: HttpResponse, { status, retryAfter, body }: LockEr
   const raw = response.raw ?? response;
   if (raw.headersSent) return raw.end();
   if (retryAfter !== undefined) response.header('Retry-After', `${retryAfter}`);
+  response.header('Content-Type', 'application/json; charset=utf-8'); // the route may have set that of its result
   response.status(status).send(body);
 }
 

@@ -1,6 +1,15 @@
 import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Get, Injectable, Param, Res, UseFilters, type Provider } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Header,
+  Injectable,
+  Param,
+  Res,
+  UseFilters,
+  type Provider,
+} from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { Args, Query, Resolver } from '@nestjs/graphql';
 import { ClientProxyFactory, MessagePattern } from '@nestjs/microservices';
@@ -85,6 +94,12 @@ class SeatController {
   @Get('fail/:code')
   fail(@Param('code') code: string): never {
     fail(code);
+  }
+
+  @Get('tickets.csv')
+  @Header('Content-Type', 'text/csv')
+  tickets(): never {
+    fail('LOCK_TIMEOUT');
   }
 
   @Get('started')
@@ -190,6 +205,13 @@ describe.each([
     expect([status, headers['retry-after']]).toEqual([423, '60']);
     const { message } = new LockTimeoutError(2_400, { key: 'seat:7', client: 'default' });
     expect(body).toEqual({ statusCode: 423, message, error: 'Locked', code: 'LOCK_TIMEOUT' });
+  });
+
+  it('answers in JSON where the route has another content type', async () => {
+    const { get } = await serve();
+    const { status, headers, body } = await get('/tickets.csv');
+    expect([status, headers['content-type']]).toEqual([423, 'application/json; charset=utf-8']);
+    expect(body).toMatchObject({ statusCode: 423, code: 'LOCK_TIMEOUT' });
   });
 
   it('ends a response that has begun', async () => {
