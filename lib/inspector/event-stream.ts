@@ -35,6 +35,15 @@ export function isConnected(response: PageResponse): boolean {
 }
 
 /**
+ * Has the connection end with this response. A server that closes waits for a connection that is kept alive for as long as
+ * requests come over it.
+ */
+export function endConnection(response: PageResponse): void {
+  // HTTP/2 forbids the header.
+  if (rawOf(response).req.httpVersionMajor < 2) response.header('Connection', 'close');
+}
+
+/**
  * The stream of server-sent events to one watcher, written without Nest, as interceptors may change what handlers return.
  *
  * Invariant: at most one snapshot is in the buffers of the connection, and only the latest waits for it.
@@ -51,6 +60,7 @@ export class EventStream {
    * @param closed called once, when the connection is closed
    */
   constructor(response: PageResponse, closed: () => void) {
+    endConnection(response); // the app may close before the stream ends
     const headers = { ...response.getHeaders(), ...HEADERS };
     response.hijack?.();
     const raw = (this.#raw = rawOf(response));

@@ -3,6 +3,7 @@ import {
   Body,
   type CanActivate,
   Controller,
+  type ExecutionContext,
   ForbiddenException,
   Get,
   Headers,
@@ -17,7 +18,7 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { map, ReplaySubject, share } from 'rxjs';
-import { EventStream, isConnected, type PageResponse } from './event-stream.js';
+import { endConnection, EventStream, isConnected, type PageResponse } from './event-stream.js';
 import {
   LOCK_INSPECTOR_SETTINGS,
   type LockInspectorOptions,
@@ -34,6 +35,16 @@ class DenyGuard implements CanActivate {
 
   canActivate(): never {
     throw new ForbiddenException(this.advice);
+  }
+}
+
+/** Lets every request in, but over a connection that ends with its answer if the app closes: a page would go on asking over it. */
+class ClosingGuard implements CanActivate {
+  constructor(@Inject(LockInspector) private readonly inspector: LockInspector) {}
+
+  canActivate(context: ExecutionContext): true {
+    if (this.inspector.isClosing) endConnection(context.switchToHttp().getResponse());
+    return true;
   }
 }
 
@@ -79,7 +90,7 @@ export function inspectorController({
   const origin = new RequestOrigin(hosts);
 
   @Controller({ path: path || '/', version: VERSION_NEUTRAL })
-  @UseGuards(...(guards ?? [LOOK]))
+  @UseGuards(ClosingGuard, ...(guards ?? [LOOK]))
   class LockInspectorController {
     readonly #watchers = new Set<EventStream>();
     readonly #snapshots;
@@ -113,6 +124,8 @@ export function inspectorController({
       // Otherwise its place would not become free again.
       if (!isConnected(response))
         throw new BadRequestException('Open a connection for the events alone, and keep it open.');
+      // An empty stream would show the page as live for a moment.
+      if (this.inspector.isClosing) throw new ServiceUnavailableException('The app is closing.');
       const { watchers } = this.settings;
       if (this.#watchers.size >= watchers)
         throw new ServiceUnavailableException(

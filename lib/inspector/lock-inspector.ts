@@ -31,6 +31,7 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger = new Logger('LockModule');
   readonly #closing = new ReplaySubject<void>(1);
   readonly #clients: ClientInspector[] = [];
+  #isClosing = false;
   #underWay?: Promise<LockInspectorSnapshot>;
   readonly #looks: Observable<LockInspectorSnapshot>;
   readonly #changes: Observable<LockInspectorSnapshot>;
@@ -58,9 +59,15 @@ export class LockInspector implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.#isClosing = true;
     this.#closing.next();
     this.#closing.complete();
     await Promise.all(this.#clients.map((client) => client.close()));
+  }
+
+  /** Whether the app closes, so that `changes` has ended. @internal */
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   /** Takes a snapshot of the current state. What cannot be determined is listed in `problems`; it does not reject. */

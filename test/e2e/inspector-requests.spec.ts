@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage, type Server } from 'node:http';
+import http2 from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
@@ -236,6 +237,37 @@ describe.each(ADAPTERS)('Requests to the inspector on $name', ({ adapter }) => {
     });
   });
 
+  it('keep no connection open while the app closes', async () => {
+    await serve({ releaseGuards: [{ canActivate: () => false }] });
+    const open = async () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(app.getHttpServer() as Server, 'connection');
+      return socket;
+    };
+    const watching = await open();
+    /** As a browser opens them ahead: closing servers wait for them, as they have had no request. */
+    const idle = [await open(), await open(), await open(), await open()] as const;
+    const ask = async (socket: Socket, method: string, path: string) => {
+      socket.write(`${method} /locks${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+      const [head] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+      expect(head).toMatch(/\nconnection: close\r/i);
+      return Number(head.split(' ')[1]);
+    };
+    try {
+      expect(await ask(watching, 'GET', '/events')).toBe(200);
+      const ended = once(watching.resume(), 'end');
+      const closed = apps.close(app);
+      await ended;
+      expect(await ask(idle[0], 'GET', '/events')).toBe(503);
+      await ask(idle[1], 'GET', '');
+      await ask(idle[2], 'GET', '/snapshot');
+      await ask(idle[3], 'POST', '/release');
+      await closed;
+    } finally {
+      for (const each of [watching, ...idle]) each.destroy();
+    }
+  });
+
   it('for the headers of the stream alone are answered at once', async () => {
     await serve({});
     const { status } = await fetch(`http://127.0.0.1:${port}/locks/events`, { method: 'HEAD' });
@@ -244,6 +276,24 @@ describe.each(ADAPTERS)('Requests to the inspector on $name', ({ adapter }) => {
 });
 
 describe('The inspector', () => {
+  const apps = useApps();
+
+  it('sends its events over HTTP/2', async () => {
+    const adapter = new FastifyAdapter({ http2: true });
+    const imports = [LockInspectorModule.forRoot({ guards: [] })];
+    const app = await apps.serve({ imports, adapter });
+    const session = http2.connect(await app.getUrl());
+    try {
+      const stream = session.request({ ':path': '/locks/events' });
+      const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+      expect(headers[':status']).toBe(200);
+      const [event] = (await once(stream.setEncoding('utf8'), 'data')) as [string];
+      expect(event).toMatch(/^event: now\n/);
+    } finally {
+      session.destroy();
+    }
+  });
+
   it.each([[[]], ['locks.example.com'], [['https://locks.example.com']], [['a/b']], [[7]], [['']]])(
     'refuses %j as hosts',
     (hosts) => {

@@ -207,6 +207,13 @@ export const REGRESSIONS: readonly Regression[] = [
     tests: ['test/e2e/inspector-requests'],
   },
   {
+    defect: 'an open page of the inspector keeps the app from closing',
+    file: 'lib/inspector/inspector.controller.ts',
+    from: 'if (this.inspector.isClosing) endConnection(context.switchToHttp().getResponse());',
+    to: '',
+    tests: ['test/e2e/inspector-requests'],
+  },
+  {
     defect: 'a page of another site may ask',
     file: 'lib/inspector/request-origin.ts',
     from: "if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;",

@@ -8,7 +8,7 @@ const AGAIN = 5000;
 
 const CUT = 'The connection is interrupted. What is shown may be out of date.';
 const REFUSED =
-  'The server refuses to send updates, so what is shown may be out of date. Sign in, or close other pages of it. It is asked again every 5 seconds.';
+  'The server refuses to send updates, so what is shown may be out of date. It may be restarting. If not, sign in, or close other pages of it. It is asked again every 5 seconds.';
 
 let lookedAt;
 let warning = '';
