@@ -85,14 +85,32 @@ function templatesOf(node) {
   return Object.values(node).flatMap(templatesOf);
 }
 
+/** What each entry exports at run time. */
+const values = new Map();
+
 /** The declarations are those of CommonJS, for both formats. */
 const formats = {
   name: 'formats',
-  generateBundle() {
+  generateBundle(_, bundle) {
+    for (const { name, isEntry, exports } of Object.values(bundle))
+      if (isEntry) values.set(name, new Set(exports));
     const emit = (fileName, source) => this.emitFile({ type: 'asset', fileName, source });
     emit('cjs/package.json', '{ "type": "commonjs" }\n');
     for (const entry of entries)
       emit(`${entry}.d.ts`, `export * from '${entry === 'index' ? '.' : '..'}/cjs/${entry}.js';\n`);
+  },
+};
+
+/** A class that an entry exports as a type only is no value: else a compiler lets through what fails at run time. */
+const types = {
+  name: 'types',
+  renderChunk(code, { name, isEntry }) {
+    if (!isEntry) return null;
+    return code.replace(/^export \{ (.+?) \}/gm, (_, names) => {
+      const isValue = (exported) => values.get(name).has(exported.split(' as ').at(-1));
+      const marked = names.split(', ').map((each) => (isValue(each) ? each : `type ${each}`));
+      return `export { ${marked.join(', ')} }`;
+    });
   },
 };
 
@@ -115,7 +133,7 @@ export default [
   {
     input: modules('.d.ts'),
     external,
-    plugins: [dts(), tabs],
+    plugins: [dts(), tabs, types],
     output: { ...outputOf('.d.ts'), dir: 'dist/cjs', chunkFileNames: '[name].d.ts' },
   },
 ];

@@ -33,7 +33,7 @@ try {
   link('consumer', 'reflect-metadata', 'rxjs');
   runPrograms('consumer', 'import.mjs', 'require.cjs', 'both.cjs');
   link('consumer', '@nestjs/terminus', '@opentelemetry/api');
-  runPrograms('consumer', 'import-entries.mjs', 'require-entries.cjs', 'both.mjs');
+  runPrograms('consumer', 'import-entries.mjs', 'require-entries.cjs', 'both.mjs', 'values.mjs');
   compile('consumer');
   buildSamples(tarball);
   await tryApps(tarball);
