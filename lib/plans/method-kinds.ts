@@ -50,8 +50,8 @@ function runLocked(
 const advice =
   'Make it an async method, or use @LockStream on an Observable or an async generator.';
 
-/** The compiler records `Object` for every interface and union, and nothing where there is no annotation. */
-const isUnknown = (type: unknown): boolean => type === undefined || type === Object;
+/** The compiler records `Object` for interfaces and unions, `Function` for `import type`, and nothing without an annotation. */
+const isUnknown = (type: unknown): boolean => [undefined, Object, Function].includes(type as never);
 const has = (type: unknown, method: PropertyKey): boolean =>
   typeof (type as { prototype?: Record<PropertyKey, unknown> }).prototype?.[method] === 'function';
 

@@ -11,8 +11,10 @@ import { codeBlocksOf, documents } from './support/documents.js';
 /** Blocks that start an app and stop it again. Others need a server, or are parts of something. */
 const programs = documents
   .flatMap(codeBlocksOf)
-  .filter(({ language, code }) => language === 'ts' && /^const app = /m.test(code))
-  .filter(({ code }) => /^await app\.close\(\);/m.test(code))
+  .filter(
+    ({ language, code }) => language === 'ts' && /^ *const app = await NestFactory/m.test(code),
+  )
+  .filter(({ code }) => /^ *await app\.close\(\);/m.test(code))
   .map(({ document, line, code }) => ({ name: `${document}:${line}`, code }));
 
 /** What a program says that it prints: `console.log(…); // 40, as nobody else was in`. */

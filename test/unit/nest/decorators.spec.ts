@@ -287,6 +287,21 @@ describe('A class is refused where', () => {
     );
   });
 
+  it.each([Object, Function, undefined])('@LockStream locks what the compiler calls %p', (type) => {
+    const error = errorOf(() => {
+      class Orders {
+        pay() {
+          return of(1);
+        }
+      }
+      Reflect.defineMetadata('design:returntype', type, Orders.prototype, 'pay');
+      const descriptor = Object.getOwnPropertyDescriptor(Orders.prototype, 'pay')!;
+      lockStream('key')(Orders.prototype, 'pay', descriptor as never);
+      return Orders;
+    });
+    expect(error).toBeUndefined();
+  });
+
   it('@LockStream is told of another kind of stream than the method returns', () => {
     const errors = [
       errorOf(() => {
