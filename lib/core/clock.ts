@@ -63,8 +63,11 @@ const machineClocks: MachineClocks = {
   },
 };
 
-/** Shortest sleep that is noticed, in ms: some machines know their uptime in whole seconds only. */
-const SHORTEST_SLEEP = 1_000;
+/** Some machines know their uptime in whole seconds only; in ms. */
+const UPTIME_UNIT = 1_000;
+
+/** Shortest sleep that is noticed, in ms. */
+const SHORTEST_SLEEP = UPTIME_UNIT;
 
 /** Longest delay that `setTimeout` supports; a longer one fires at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
@@ -100,8 +103,9 @@ export class SystemClock implements Clock {
     if (Math.abs(jump) < SHORTEST_SLEEP) return this.#slept;
     this.#wallAhead = ahead;
     const slept = this.clocks.uptime() - now - this.#uptimeAhead - this.#slept;
-    // The longer one: the uptime may be rounded down.
-    if (slept >= SHORTEST_SLEEP) this.#slept += Math.max(slept, jump);
+    // The longer one, as the uptime may be rounded down. What the wall clock was set ahead beyond that would hide later sleep.
+    if (slept >= SHORTEST_SLEEP)
+      this.#slept += Math.min(Math.max(slept, jump), slept + UPTIME_UNIT);
     return this.#slept;
   }
 

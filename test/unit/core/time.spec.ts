@@ -133,6 +133,19 @@ describe('The clock of a machine', () => {
     expect(clock.noticeSleep()).toBeLessThan(41_000); // the drift since the last jump counts too
   });
 
+  it.each([60_000, -60_000])(
+    'counts each sleep once where the wall clock is set by %d ms during one',
+    (ms) => {
+      machine.unit = 1_000;
+      for (let slept = 5_000, sum = 0; sum < 60_000; slept = 18_000) {
+        machine.sleep(slept);
+        if (sum === 0) machine.setWall(ms);
+        sum += slept;
+        expect(Math.abs(clock.noticeSleep() - sum)).toBeLessThanOrEqual(2_000);
+      }
+    },
+  );
+
   it('counts no sleep where the uptime is not known', () => {
     machine.uptime = () => NaN;
     clock = new SystemClock(machine);
