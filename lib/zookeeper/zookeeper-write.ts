@@ -68,10 +68,15 @@ export function zooKeeperOperations<const O extends readonly ZooKeeperOperation[
 }
 
 const MODES: readonly unknown[] = Object.values(CreateMode);
-const NUMBERED: readonly unknown[] = [
+const NUMBERED: readonly CreateMode[] = [
   CreateMode.PERSISTENT_SEQUENTIAL,
   CreateMode.EPHEMERAL_SEQUENTIAL,
 ];
+
+/** Whether the operation creates a node with a number behind its path. */
+export function isNumbered(operation: Operation): boolean {
+  return operation.op === 'create' && NUMBERED.includes(operation.mode);
+}
 
 function validOperation(operation: ZooKeeperOperation): Operation {
   if (typeof operation !== 'object' || operation === null)

@@ -11,7 +11,7 @@ import type { Operation } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { afterTransient } from '../nodes/node-requests.js';
 import type { RecipeContext } from '../recipe-context.js';
-import type { ZooKeeperWrite } from '../zookeeper-write.js';
+import { isNumbered, type ZooKeeperWrite } from '../zookeeper-write.js';
 
 /** A lock of one node, or of several. */
 interface OfNodes extends HoldBackend {
@@ -53,7 +53,8 @@ export async function writeGuarded(
 
 /** Below the chroot, and with the access control list of the client. */
 function placed(operation: Operation, { chroot, acl }: RecipeContext): Operation {
-  const path = (operation.path === '/' && chroot) || `${chroot}${operation.path}`;
+  const isChroot = operation.path === '/' && !isNumbered(operation);
+  const path = (isChroot && chroot) || `${chroot}${operation.path}`;
   if (operation.op !== 'create') return { ...operation, path };
   return { ...operation, path, acl: operation.acl ?? acl };
 }

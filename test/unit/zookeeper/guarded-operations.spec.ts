@@ -105,6 +105,28 @@ describe('A guarded write', () => {
     await world.clock.runUntil(locks.close());
   });
 
+  it.each([
+    [undefined, '/'],
+    ['/app', '/app/'],
+  ])(
+    'creates a node without a name but its number where it belongs (chroot %s)',
+    async (chroot, above) => {
+      const world = new VirtualWorld();
+      const { locks } = await world.join({ chroot, basePath: '/locks' });
+      const write = zooKeeperOperations([
+        { op: 'create', path: '/', mode: CreateMode.PERSISTENT_SEQUENTIAL },
+        { op: 'setData', path: '/', data: 'x' },
+      ]);
+      const answers = await world.clock.runUntil(
+        locks.mutex('door').using((lease) => lease.guard(write)),
+      );
+      const { path } = answers[0];
+      expect(path).toMatch(/^\/\d{10}$/);
+      expect(world.server.tree.get(`${above}${path.slice(1)}`)).toBeDefined();
+      await world.clock.runUntil(locks.close());
+    },
+  );
+
   it('under a lock of another copy of this package beside one of ours is refused', async () => {
     const client = await clientOf(new EmbeddedServer());
     const signal = new AbortController().signal;
