@@ -10,12 +10,15 @@ import type { BarrierDirectory, BarrierMember } from './double-barrier-nodes.js'
  *
  * Invariants:
  * - No member is out before `ready` is gone. So a member that enters again at once does not join the round that is just ending.
- * - It waits only for members that were there while the barrier was open, never for those of the next round.
+ * - It waits only for members that were there while the barrier was open, never for those of the next round. Until its own node is
+ *   removed, there is no next round; after that, a `ready` of another transaction is that of another round.
  */
 export class BarrierDeparture {
   #hasLeft = false;
   /** Names of the members that are inside together. */
   #round?: ReadonlySet<string>;
+  /** The transaction that has opened the barrier for them. */
+  #openedBy?: number | undefined;
 
   constructor(
     private readonly connection: ZooKeeperConnection,
@@ -50,13 +53,19 @@ export class BarrierDeparture {
   /** Resolves to the name of the member to wait for, or to `undefined` when all members are out. */
   async #step(): Promise<string | undefined> {
     const { name } = this.member;
-    const { members, isOpen } = await this.bounds.wait.until(this.directory.look());
+    // Asked last: a `ready` that is there still, or again, was there with all these members only if it is still the same.
+    const looks = Promise.all([this.directory.look(), this.directory.openedBy()]);
+    const [{ members, isOpen }, openedBy] = await this.bounds.wait.until(looks);
     const isThere = members.includes(name);
     if (!isThere) this.#gone('its node was deleted');
-    if (this.#round === undefined || isOpen) this.#round = new Set(members);
+    const isSame = isOpen && (!this.#hasLeft || openedBy === this.#openedBy);
+    if (this.#round === undefined || isSame) {
+      this.#round = new Set(members);
+      this.#openedBy = openedBy;
+    }
     const others = members.filter((other) => other !== name && this.#round!.has(other));
     if (others.length === 0) {
-      await this.#close(isThere, isOpen);
+      await this.#close(isThere, isSame);
       return undefined;
     }
     if (!this.#hasLeft && name < others[0]!) return others.at(-1);

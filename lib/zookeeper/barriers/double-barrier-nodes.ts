@@ -25,6 +25,11 @@ export class BarrierDirectory {
     return { members, isOpen: members.length < children.length };
   }
 
+  /** Resolves to the transaction that has opened it, if it is open: another one is that of another round. */
+  async openedBy(): Promise<number | undefined> {
+    return (await this.context.connection.exists(this.ready))?.czxid;
+  }
+
   async open(): Promise<void> {
     const { parents, nodeData } = this.context;
     try {

@@ -305,6 +305,37 @@ describe('A double barrier with two members, one of which has a bad network,', (
     await next;
   });
 
+  it('lets a member go that was away when the others left, although they are inside again', async () => {
+    await comeInOrder('highest');
+    const over = ours.leave(LONG);
+    await eventually('it has removed its node', async () => (await members()).length === 1);
+    const third = two.theirs.locks.doubleBarrier('gate', 2);
+    await two.away(async () => {
+      await other.leave(LONG);
+      await Promise.all([other.enter(LONG), third.enter(LONG)]);
+    });
+    await over;
+    expect(await nodes()).toHaveLength(3); // it has not closed what is the others' now
+    await Promise.all([other.leave(LONG), third.leave(LONG)]);
+  });
+
+  it('waits for a member that came late, also when it knew of none but those that are gone', async () => {
+    await comeInOrder('highest');
+    const over = ours.leave(LONG);
+    await eventually('it has removed its node', async () => (await members()).length === 1);
+    const [first] = await members();
+    const late = two.theirs.locks.doubleBarrier('gate', 2);
+    await two.away(async () => {
+      await late.enter(LONG);
+      await two.theirs.connection.delete(`${PATH}/${first}`);
+    });
+    await two.caughtUp(3);
+    expect(await isSettled(over)).toBe(false);
+    await late.leave(LONG);
+    await over;
+    expect(await nodes()).toEqual([]);
+  });
+
   /** Both enter, until the name of the one with the bad network is in that place. */
   async function comeInOrder(place: 'lowest' | 'highest'): Promise<void> {
     for (;;) {
