@@ -12,16 +12,18 @@ export const nextTick = process.nextTick.bind(process);
 /** Calls a function in a later turn of the event loop. */
 export const nextTurn = setImmediate;
 
-/** Settles as `work` does, or resolves after `ms`, whichever comes first. */
-export async function settleWithin(
+/** Settles as `work` does, or resolves to `undefined` after `ms`, whichever comes first. */
+export async function settleWithin<T>(
   ms: number,
   clock: Clock,
-  work: Promise<unknown>,
-): Promise<void> {
+  work: Promise<T>,
+): Promise<T | undefined> {
   let timer: Timer | undefined;
-  const expired = new Promise<void>((resolve) => (timer = clock.setTimer(resolve, ms)));
+  const expired = new Promise<undefined>(
+    (resolve) => (timer = clock.setTimer(() => resolve(undefined), ms)),
+  );
   try {
-    await Promise.race([work, expired]);
+    return await Promise.race([work, expired]);
   } finally {
     timer?.cancel();
   }

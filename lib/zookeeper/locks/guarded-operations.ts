@@ -1,12 +1,13 @@
 import {
   LockConnectionError,
+  type LockErrorContext,
   LockNotHeldError,
   LockOptionsError,
 } from '../../core/errors/index.js';
 import type { GuardedWrite } from '../../core/lease.js';
 import { refuseUnlessFor } from '../../core/internal/guard.js';
 import type { Hold, HoldBackend } from '../../core/internal/hold.js';
-import { unlessLost } from '../../core/internal/timers.js';
+import { settleWithin, unlessLost } from '../../core/internal/timers.js';
 import type { Operation } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { afterTransient } from '../nodes/node-requests.js';
@@ -21,7 +22,8 @@ interface OfNodes extends HoldBackend {
 type LockHolds = readonly [Hold<OfNodes>, ...Hold<OfNodes>[]];
 
 /**
- * Carries out the operations in one transaction that first checks that every node of the locks is there.
+ * Carries out the operations in one transaction that first checks that every node of the locks is there. Waits for the
+ * `connectTimeout` at most: for a connection, for servers that are not busy, and for the answer.
  *
  * Invariant: it is sent again only if the servers have not received it. Whether the node is there is decided by the leader, in
  * the order of all writes, so no copy and no delay can let a write of a former holder in after the grant to the next one.
@@ -36,17 +38,25 @@ export async function writeGuarded(
   const nodes = holds.flatMap((hold) => hold.backend.paths.map((path) => ({ hold, path })));
   const checks = nodes.map(({ path }): Operation => ({ op: 'check', path, version: -1 }));
   const all = [...checks, ...operations.map((operation) => placed(operation, context))];
+  const { connection, clock, connectTimeout } = context;
+  const endsAt = clock.now() + connectTimeout;
+  let refusal: ZooKeeperError | undefined;
   for (;;) {
     for (const hold of holds) if (!hold.isLive) throw notHeld(hold);
+    if (refusal && clock.now() >= endsAt) throw notWritten(refusal, holds[0], connectTimeout);
     try {
-      const answers = await context.connection.multi(all);
+      const answers = await settleWithin(endsAt - clock.now(), clock, connection.multi(all));
+      if (answers === undefined) throw unanswered(holds[0], connectTimeout);
       return answers.slice(checks.length).map((answer) => shown(answer, context));
     } catch (error) {
       if (!(error instanceof ZooKeeperError)) throw error;
       const missing = error.index === undefined ? undefined : nodes[error.index]?.hold;
       if (missing) throw checkFailed(missing, error);
       if (!error.isTransient || error.maybeDone) throw failure(error, holds[0], checks.length);
-      await Promise.race(holds.map((hold) => unlessLost(hold, afterTransient(context, error))));
+      refusal = error;
+      const pause = afterTransient(context, error);
+      const paused = Promise.race(holds.map((hold) => unlessLost(hold, pause)));
+      await settleWithin(endsAt - clock.now(), clock, paused);
     }
   }
 }
@@ -88,7 +98,7 @@ function failure(error: ZooKeeperError, { context }: Hold<OfNodes>, checks: numb
     );
   if (error.maybeDone)
     return new LockConnectionError(
-      `The connection to the ZooKeeper servers was lost during a guarded write under the lock ${JSON.stringify(context.key)} of client "${context.client}": it is unknown whether it was carried out. Look at the data before you repeat it; a \`version\` in each operation makes that safe.`,
+      `The connection to the ZooKeeper servers was lost during ${write(context)}: it is unknown whether it was carried out. ${ADVICE}`,
       { ...context, cause: error },
     );
   if (index === undefined) return error;
@@ -96,3 +106,24 @@ function failure(error: ZooKeeperError, { context }: Hold<OfNodes>, checks: numb
   const operation = error.operation.replace(/\[\d+\]/, `[${nth}]`);
   return new ZooKeeperError(rc, operation, path, false, nth);
 }
+
+function unanswered({ context }: Hold<OfNodes>, ms: number): LockConnectionError {
+  return new LockConnectionError(
+    `The ZooKeeper servers did not answer ${write(context)} within ${ms} ms: it is unknown whether it was carried out, and it may still be. ${ADVICE}`,
+    context,
+  );
+}
+
+/** The error where each attempt was refused, or could not be made. */
+function notWritten(cause: ZooKeeperError, { context }: Hold<OfNodes>, ms: number) {
+  return new LockConnectionError(
+    `The ZooKeeper servers were away, or too busy, for ${ms} ms during ${write(context)}: ${cause.message}. Nothing was written. Check the servers, and repeat it.`,
+    { ...context, cause },
+  );
+}
+
+const write = ({ key, client }: LockErrorContext) =>
+  `a guarded write under the lock ${JSON.stringify(key)} of client "${client}"`;
+
+const ADVICE =
+  'Look at the data before you repeat it; a `version` in each operation makes that safe.';

@@ -1,18 +1,20 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConnectionError, LockLostError } from '../../../lib/core/errors/index.js';
 import { MultiLock } from '../../../lib/core/multi-lock.js';
 import type { Lease } from '../../../lib/core/lease.js';
 import type { Lock } from '../../../lib/core/lock.js';
 import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
-import type { Request } from '../../../lib/zookeeper/connection/transport.js';
+import type { Request, Transport } from '../../../lib/zookeeper/connection/transport.js';
 import {
   type AclEntry,
   CreateMode,
   Permission,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import { zooKeeperOperations } from '../../../lib/zookeeper/zookeeper-write.js';
 import { eventually, isSettled } from '../../support/time.js';
-import { clientOf, useTwoClients, VirtualWorld } from './world.js';
+import { RefusingTransport } from '../../support/transports.js';
+import { clientOf, useTwoClients, type Visitor, VirtualWorld } from './world.js';
 
 const isMulti = ({ op }: Request) => op === 'multi';
 
@@ -85,6 +87,70 @@ describe('A guarded write over a connection with faults', () => {
     expect(await written()).toBe(1);
     expect([lease.isHeld, next.isHeld]).toEqual([false, true]);
   });
+});
+
+describe('A guarded write that has no answer for the connectTimeout', () => {
+  let world: VirtualWorld;
+  let client: Visitor;
+  let lease: Lease;
+  let isBusy: boolean;
+
+  beforeEach(async () => {
+    world = new VirtualWorld();
+    isBusy = false;
+    const through = (network: Transport) =>
+      Object.assign(new RefusingTransport(network), {
+        refusal: (request: Request) =>
+          isBusy && isMulti(request) ? ReturnCode.THROTTLEDOP : undefined,
+      });
+    client = await world.join({ through });
+    lease = await world.clock.runUntil(client.locks.mutex('door').acquire());
+  });
+  afterEach(() => world.clock.runUntil(client.locks.close()));
+
+  /** Resolves to what it rejects with at that time, and then still holds. */
+  async function rejection(): Promise<unknown> {
+    const write = lease.guard(zooKeeperOperations([{ op: 'create', path: '/data' }]));
+    const begun = world.clock.now();
+    const error = await world.clock.runUntil(write.catch((reason: unknown) => reason));
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(world.clock.now() - begun).toBeGreaterThanOrEqual(5_000);
+    expect(world.clock.now() - begun).toBeLessThan(5_200);
+    expect(lease.isHeld).toBe(true);
+    return error;
+  }
+
+  it.each<[string, string, () => Promise<void>]>([
+    ['as the servers cannot be reached', 'CONNECTIONLOSS', () => cutOff()],
+    ['as they are busy', 'THROTTLEDOP', async () => void (isBusy = true)],
+  ])('%s, rejects, and was not carried out', async (_, code, begin) => {
+    await begin();
+    expect(await rejection()).toMatchObject({
+      key: 'door',
+      cause: { code },
+      message: expect.stringMatching(/5000 ms.*Nothing was written/),
+    });
+    client.network.isRefusing = isBusy = false;
+    await world.clock.runUntil(() => client.connection.isConnected);
+    await world.clock.advance(1_000);
+    expect(world.server.tree.get('/data')).toBeUndefined();
+  });
+
+  it('as they are silent, rejects, and may still be carried out', async () => {
+    client.network.partition();
+    expect(await rejection()).toMatchObject({
+      key: 'door',
+      message: expect.stringMatching(/within 5000 ms: it is unknown whether it was carried out/),
+    });
+    client.network.heal();
+    await world.clock.runUntil(() => world.server.tree.get('/data') !== undefined);
+  });
+
+  async function cutOff(): Promise<void> {
+    client.network.isRefusing = true;
+    client.network.cut();
+    await world.clock.runUntil(() => !client.connection.isConnected);
+  }
 });
 
 describe('A guarded write', () => {
