@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../core/clock.js';
 import { LeaseScope } from '../../core/internal/lease-scope.js';
+import { GRACE } from './pipelined-link.js';
 import type { ServerAddress, Servers } from './server-list.js';
 
 export interface AttemptOptions {
@@ -13,7 +14,7 @@ export interface AttemptOptions {
   readonly onAttemptFailed?: (reason: string) => void;
 }
 
-/** Time limit of either part of an attempt to connect (resolving the name, connecting), in ms. */
+/** Time limit of each step of an attempt to connect (resolving the name, then those to an accepted session), in ms. */
 const LONGEST_ATTEMPT = 5_000;
 /** Minimum of that limit while there is no session to lose, in ms: the servers may grant a longer timeout than requested. */
 const FIRST_ATTEMPT = 1_000;
@@ -36,7 +37,10 @@ export function reconnectDelay(failures: number, random: () => number): number {
 }
 
 /**
- * The attempts of a client to connect: one at a time, each within a limit, and a delay before the next one.
+ * The attempts of a client to connect: one at a time, each step of it within a limit, and a delay before the next one.
+ *
+ * The limit is that of a step, as a process that is busy takes a turn of its event loop for each: a server that answers is well,
+ * however long that takes. There are few steps, so an attempt ends; those of a server that falls silent, a limit after its last answer.
  *
  * Invariants:
  * - At most one timer is pending: it bounds the attempt under way, or runs until the next one.
@@ -79,12 +83,16 @@ export class ConnectionAttempts {
     );
   }
 
-  /** Calls `onLate` unless the part of an attempt that begins now has ended within its limit; returns that, in ms. */
+  /**
+   * Calls `onLate` unless the step of an attempt that begins now has ended within its limit; returns that, in ms.
+   *
+   * After a stall of this process the timer fires before the answer in the socket is read: that is let in first.
+   */
   bound(onLate: (limit: number) => void): number {
     const timeout =
       this.timeoutToKeep() ?? Math.max(this.options.sessionTimeout, 3 * FIRST_ATTEMPT);
     const limit = Math.min(timeout / 3, LONGEST_ATTEMPT);
-    this.#setTimer(limit, () => onLate(limit));
+    this.#setTimer(limit, () => this.#setTimer(GRACE, () => onLate(limit)));
     return limit;
   }
 

@@ -100,8 +100,10 @@ export class NativeLink implements TransportLink {
   }
 
   #hear(event: string, detail: unknown): void {
-    if (event === 'connect')
+    if (event === 'connect') {
       this.#failure = 'the server closed the connection before it accepted the credentials';
+      if (!this.#over) this.listener.onProgress?.();
+    }
     if (event === 'connecting') return void setImmediate(() => this.#disconnected());
     if (event === 'close') return void setImmediate(() => this.#ended(Number(detail)));
     const type = WATCH_EVENTS.find((known) => known === event);

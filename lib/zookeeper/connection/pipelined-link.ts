@@ -34,7 +34,7 @@ const LEADERS = new Set<Request['op']>(['create', 'delete', 'setData', 'setAcl',
 const BUSY_PAUSE = 100;
 
 /** Time for a full turn of the event loop to deliver an answer that is already in the socket, in ms. */
-const GRACE = 5;
+export const GRACE = 5;
 
 /**
  * A link with its unanswered requests and a watchdog over them.

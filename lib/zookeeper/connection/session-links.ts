@@ -128,11 +128,17 @@ export class SessionLinks implements Liveness {
     const server = (this.server = `${address.host}:${address.port}`);
     const isCurrent = () => this.#link === link;
     const drop = (reason: string) => void (isCurrent() && this.#drop(`${server}: ${reason}`));
+    const bound = () =>
+      void this.#attempts.bound((limit) => drop(`no answer within ${Math.round(limit)} ms`));
     const transportLink = transport.open(
       { address, sessionTimeout, auth, credentials: this.session },
       {
-        onConnected: (credentials) =>
-          void (isCurrent() && this.#connected(link, credentials, openedAt, drop)),
+        onProgress: () => void (isCurrent() && bound()),
+        onConnected: (credentials) => {
+          if (!isCurrent()) return;
+          bound();
+          this.#connected(link, credentials, openedAt, drop);
+        },
         onDisconnected: drop,
         onExpired: (reason) => void (isCurrent() && this.#expired(reason)),
         onWatch: (type, path) => void (isCurrent() && this.watches.fire(type, path)),
@@ -141,7 +147,7 @@ export class SessionLinks implements Liveness {
     const answered = (sentAt: number, byLeader: boolean) =>
       void (isCurrent() && this.session?.answered(sentAt, byLeader));
     const link = (this.#link = new PipelinedLink(transportLink, clock, answered, drop));
-    this.#attempts.bound((limit) => drop(`not connected within ${Math.round(limit)} ms`));
+    bound();
   }
 
   /** The servers have accepted the session; it may be used after a `sync`. */

@@ -51,6 +51,8 @@ export interface SessionCredentials {
 
 /** Listener to the events of a link. `onDisconnected` or `onExpired` is called at most once, as the last event. */
 export interface LinkListener {
+  /** One more step to `onConnected` is done. There are few of them, whatever the server sends. */
+  onProgress?(): void;
   /** The servers have accepted the session: the requested one, or a new one. */
   onConnected(credentials: SessionCredentials): void;
   /** The link is lost, or never came up. The session may live on. */

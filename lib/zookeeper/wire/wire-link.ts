@@ -82,6 +82,7 @@ export class WireLink implements TransportLink {
     const hear = (frame: Buffer) => this.#guard(() => this.#hear(new JuteReader(frame)));
     this.#delivery = new FrameDelivery(socket, this.#out, hear);
     socket.setNoDelay(true);
+    socket.once('connect', () => this.listener.onProgress?.());
     socket.once(readyEvent, () => this.#greet());
     socket.on('data', (chunk: Buffer | string) => this.#read(chunk as Buffer)); // no encoding is set
     socket.on('error', ({ message }) => (this.#failure = message));
@@ -122,6 +123,7 @@ export class WireLink implements TransportLink {
     if (this.#isOver) return;
     this.#failure = 'the server closed the connection before it accepted the credentials';
     this.#hasGreeted = true;
+    this.listener.onProgress?.();
     const { zxid } = this.context.seen;
     this.#out.write((writer) => writeConnectRequest(writer, zxid, sessionTimeout, credentials));
     for (const info of auth) this.#out.write((writer) => writeAuth(writer, info));
@@ -188,6 +190,7 @@ export class WireLink implements TransportLink {
 
   /** Goes on with the next step to a link that is up. */
   #proceed(): void {
+    this.listener.onProgress?.();
     if (this.#accepted < this.options.auth.length) return;
     if (this.context.sasl) this.#authenticate(new DigestMd5(this.context.sasl));
     else this.#up();
@@ -206,8 +209,11 @@ export class WireLink implements TransportLink {
   #exchange(token: Buffer, next: (token: Buffer) => void): void {
     this.#send(
       (writer) => void writer.int(OpCode.sasl).buffer(token),
-      (rc, record) =>
-        rc === 0 ? next(record.buffer()) : this.#gone(`SASL refused, ${codeName(rc)}`),
+      (rc, record) => {
+        if (rc !== 0) return this.#gone(`SASL refused, ${codeName(rc)}`);
+        this.listener.onProgress?.();
+        next(record.buffer());
+      },
     );
   }
 

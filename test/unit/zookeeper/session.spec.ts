@@ -312,7 +312,7 @@ describe('The session of a client', () => {
   it('has a second for its first attempt, however short it is to be: the servers may grant more', async () => {
     connect(300);
     await clock.advance(1_900);
-    expect(server.openedAt).toEqual([0, 1_000]);
+    expect(server.openedAt).toEqual([0, 1_005]);
   });
 
   it('is doubtful again where it was attached to again, and the leader is silent at once', async () => {
@@ -372,6 +372,69 @@ describe('The session of a client', () => {
       expect([doubts.length, losses.length]).toEqual([3, 1]);
     },
   );
+
+  describe('in a process whose event loop turns once in a while', () => {
+    /** What has arrived, and is not read yet. */
+    let arrived: (() => void)[];
+
+    beforeEach(() => {
+      arrived = [];
+      server.answer = (_, reply) => void arrived.push(() => reply(ReturnCode.OK));
+    });
+
+    /** The links whose server takes each step, one in each turn, before it accepts the session. */
+    function takeSteps(steps: number): void {
+      const step = (listener: LinkListener, left: number) =>
+        void arrived.push(() => {
+          if (left === 0) return listener.onConnected({ ...CREDENTIALS, timeout: 40_000 });
+          listener.onProgress!();
+          step(listener, left - 1);
+        });
+      server.connected = (listener) => step(listener, steps);
+    }
+
+    /** The timers that are due fire, then what has arrived is read, and the process works for so long. */
+    async function turn(ms: number): Promise<void> {
+      await clock.advance(0);
+      for (const read of arrived.splice(0)) read();
+      await clock.advance(0);
+      clock.stall(ms);
+    }
+
+    it.each([
+      [1_300, 6],
+      [2_600, 6],
+      [5_500, 3],
+    ])(
+      'is attached to in one attempt, with turns of %d ms and a server that is well, in %d steps',
+      async (ms, steps) => {
+        takeSteps(steps);
+        connect(40_000);
+        for (let turns = 0; turns < 10; turns++) await turn(ms);
+        expect([server.openedAt, connection.state]).toEqual([[0], 'CONNECTED']);
+      },
+    );
+
+    it('is tried elsewhere in the turn after a limit, where the server answers nothing', async () => {
+      connect(40_000);
+      while (server.openedAt.length < 2) await turn(2_600);
+      expect(server.openedAt[1]).toBeLessThan(5_000 + 2 * 2_600);
+    });
+  });
+
+  it('is tried elsewhere a limit after the last step of a server that has fallen silent', async () => {
+    server.connected = (listener) => {
+      listener.onProgress!();
+      clock.setTimer(() => listener.onProgress!(), 4_000);
+    };
+    connect(30_000);
+    await clock.runUntil(() => server.openedAt.length > 1);
+    expect(server.openedAt[1]).toBeGreaterThanOrEqual(9_000);
+    expect(server.openedAt[1]).toBeLessThan(9_100);
+    server.connected = () => {};
+    await clock.runUntil(() => server.openedAt.length > 3);
+    expect(server.openedAt[3]! - server.openedAt[2]!).toBeLessThan(5_100);
+  });
 
   it('is none the worse for a request that the driver throws on', async () => {
     server.connected = (listener) => listener.onConnected(CREDENTIALS);

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../../lib/core/clock.js';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import type { Reply, SessionCredentials } from '../../../lib/zookeeper/connection/transport.js';
+import type { AuthInfo } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import type { ZooKeeperSaslOptions } from '../../../lib/zookeeper/wire/digest-md5.js';
 import { FrameReader } from '../../../lib/zookeeper/wire/frame-reader.js';
 import { JuteReader, JuteWriter, ProtocolError } from '../../../lib/zookeeper/wire/jute.js';
 import { readAnswer, readConnectResponse, readEvent } from '../../../lib/zookeeper/wire/records.js';
@@ -209,7 +211,11 @@ describe('Requests', () => {
 });
 
 /** A link to a server that says what the test wants. */
-function link(replies: unknown[] = [], clock: Clock = systemClock) {
+function link(
+  replies: unknown[] = [],
+  clock: Clock = systemClock,
+  { auth = [], sasl }: { auth?: AuthInfo[]; sasl?: ZooKeeperSaslOptions } = {},
+) {
   const sent: Buffer[] = [];
   const socket = new Duplex({
     allowHalfOpen: false,
@@ -221,14 +227,16 @@ function link(replies: unknown[] = [], clock: Clock = systemClock) {
   }) as Duplex & Partial<Pick<Socket, 'setNoDelay'>>;
   socket.setNoDelay = () => socket as Socket;
   const events: unknown[] = [];
-  const context = { clock, seen: { zxid: 0 }, onClosed: () => {} };
+  const context = { clock, sasl, seen: { zxid: 0 }, onClosed: () => {} };
+  let steps = 0;
   const listener = {
+    onProgress: () => void (steps += 1),
     onConnected: (it: object) => events.push(['connected', it]),
     onDisconnected: (reason: string) => events.push(['disconnected', reason]),
     onExpired: () => events.push(['expired']),
     onWatch: (...it: unknown[]) => events.push(it),
   };
-  const options = { address: { host: '', port: 0 }, sessionTimeout: 10_000, auth: [] };
+  const options = { address: { host: '', port: 0 }, sessionTimeout: 10_000, auth };
   const made = new WireLink(socket as Socket, 'connect', options, listener, context);
   socket.emit('connect');
   const ends = () => events.filter((it) => /^(disconnected|expired)$/.test((it as string[])[0]!));
@@ -239,7 +247,8 @@ function link(replies: unknown[] = [], clock: Clock = systemClock) {
     made.request({ op: 'exists', path: '/a', watch: true }, reply);
     made.request({ op: 'create', path: '/a', data: Buffer.alloc(0), mode: 1 }, reply);
   };
-  return { made, socket, sent, events, ends, ask, seen: context.seen };
+  const stepsTaken = () => steps;
+  return { made, socket, sent, events, ends, ask, seen: context.seen, stepsTaken };
 }
 const turnsUntil = async (isDone: () => boolean) => {
   for (let turns = 0; ; turns++) {
@@ -285,6 +294,35 @@ describe('A link', () => {
     expect(replies.map(([rc]) => rc)).toEqual([0, 0, -101, 0]);
     expect(replies[3]![1]).toEqual({ path: '/locks/é-0000000001', czxid: 7 });
     expect(seen).toEqual({ session: 'fffffffffffffffe', zxid: 4 }); // not 90: a ping proves nothing
+    socket.destroy();
+  });
+
+  it('reports each step to a session that may be used, and nothing else that the server sends', async () => {
+    const auth = [{ scheme: 'digest', auth: 'ann:secret' }];
+    const sasl = { username: 'ann', password: 'secret' };
+    const { socket, stepsTaken } = link([], systemClock, { auth, sasl });
+    const token = (text: string) => record((writer) => void writer.buffer(Buffer.from(text)));
+    const ping = message(-2, Buffer.alloc(0));
+    const taken = [stepsTaken()];
+    for (const sent of [
+      framed(connectResponse),
+      ping,
+      message(-4, Buffer.alloc(0)),
+      ping,
+      message(
+        1,
+        token('realm="zk-sasl-md5",nonce="OA6MG9tEQGm2hh",charset=utf-8,algorithm=md5-sess'),
+      ),
+      ping,
+      message(2, token('rspauth=0')),
+    ]) {
+      socket.push(sent);
+      await settled();
+      taken.push(stepsTaken());
+    }
+    const [ready, ...after] = taken as [number, ...number[]];
+    expect(ready).toBeGreaterThan(0);
+    expect(after.map((steps) => steps - ready)).toEqual([1, 1, 2, 2, 3, 3, 4]);
     socket.destroy();
   });
 
