@@ -5,10 +5,10 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { LazyModuleLoader, ModulesContainer } from '@nestjs/core';
+import { LazyModuleLoader, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { LockClients } from './clients/lock-clients.js';
 import { type NestModule, refuseRequestScopedOptions } from './clients/request-scoped-options.js';
-import { LockDecoratorTargetError } from './core/index.js';
+import { type LeaderLatch, LockDecoratorTargetError } from './core/index.js';
 import type { LeaderElections } from './elections/leader-elections.js';
 import { warnOfCopies } from './loaded-copies.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
@@ -20,7 +20,6 @@ import {
   LEADERSHIP_HANDLERS,
   LOCK_CLIENTS,
   LOCK_INTERCEPTOR,
-  LOCK_PLANS,
 } from './lock.constants.js';
 import { withMethodInErrors } from './plans/define-plan.js';
 import { InstanceWiring } from './plans/instance-wiring.js';
@@ -29,6 +28,7 @@ import { LockPlans } from './plans/plan-metadata.js';
 
 /** Nest's record of a provider, a controller, or a guard, pipe, interceptor or filter of a route. */
 type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
+type MarkedWrapper = InstanceWrapper & { instance: object };
 
 /**
  * Scans all providers, controllers, and guards, pipes, interceptors and filters of routes at boot, and those of each module that
@@ -39,7 +39,12 @@ type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
 @Injectable()
 export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger('LockModule');
-  readonly #checked = new Set<LockPlan>();
+  #hasBooted = false;
+  /** Number of loads under way. While there is none, all modules are complete. */
+  #loads = 0;
+  /** Modules that were complete, as was all that they import. */
+  readonly #explored = new WeakSet<NestModule>();
+  readonly #checked = new WeakSet<LockPlan>();
   /** Instances with handlers, of which one may be registered under several tokens; and their classes. */
   readonly #connected = new WeakSet<object>();
   /** Instances that other apps may have, too. */
@@ -51,22 +56,24 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     @Inject(LOCK_CLIENTS) private readonly clients: LockClients,
     @Inject(LEADER_ELECTIONS) private readonly elections: LeaderElections,
     private readonly planner: LockInterceptor,
-    private readonly lazyModules: LazyModuleLoader,
+    lazyModules: LazyModuleLoader,
     // Another one, if a test has put it in place.
     @Inject(LOCK_INTERCEPTOR) private readonly interceptor: object,
-  ) {}
+  ) {
+    const load = lazyModules.load.bind(lazyModules);
+    const loadAndExplore: typeof load = async (...request) => {
+      this.#loads += 1;
+      const loaded = await load(...request).finally(() => (this.#loads -= 1));
+      if (this.#hasBooted) await this.#explore(this.#unexplored(loaded));
+      return loaded;
+    };
+    lazyModules.load = loadAndExplore; // before the boot, which may leave a load behind that ends later
+  }
 
   async onModuleInit(): Promise<void> {
     warnOfCopies();
-    await this.clients.bootStep(() => this.#explore());
-    const { lazyModules } = this;
-    const load = lazyModules.load.bind(lazyModules);
-    const loadAndExplore: typeof load = async (...request) => {
-      const loaded = await load(...request);
-      await this.#explore();
-      return loaded;
-    };
-    lazyModules.load = loadAndExplore;
+    this.#hasBooted = true; // loads that end from now on are not in the boot's hands
+    await this.clients.bootStep(() => this.#explore([...this.modules.values()]));
   }
 
   /** Calls on values that another app has, too, are from now on its own. */
@@ -74,28 +81,35 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     for (const instance of this.#shared) InstanceWiring.unshare(instance, this.interceptor);
   }
 
-  async #explore(): Promise<void> {
-    for (const module of this.modules.values()) refuseRequestScopedOptions(module);
-    for (const wrapper of this.#wrappers()) {
-      // For a request-scoped or transient class, Nest made `instance` without calling the constructor.
-      const instance: unknown = wrapper.instance;
-      if (typeof instance !== 'object' || instance === null) continue;
-      if (Reflect.hasMetadata(LOCK_PLANS, instance)) this.#visitPlans(instance);
-      if (Reflect.hasMetadata(LEADERSHIP_HANDLERS, instance))
-        this.#visitHandlers(wrapper, instance);
+  /**
+   * Checks all before it wires or connects anything: what is refused neither leads nor has its values wired, and stays unexplored,
+   * so that each further load of it is refused as well. What other loads may be building stays so, too: they explore it at their end.
+   */
+  async #explore(modules: readonly NestModule[]): Promise<void> {
+    for (const module of modules) refuseRequestScopedOptions(module);
+    const areComplete = this.#loads === 0;
+    const built = modules.flatMap(wrappersOf).filter(isMarked).filter(isBuilt);
+    const plans = built.flatMap(({ instance }) => LockPlans.of(instance));
+    for (const plan of plans) this.#check(plan);
+    for (const plan of plans) await this.planner.prepare(plan).ready();
+    for (const wrapper of built) this.#checkHandlers(wrapper);
+    for (const { instance } of built) if (LockPlans.has(instance)) this.#wire(instance);
+    for (const wrapper of built) this.#connectHandlers(wrapper);
+    if (areComplete) for (const module of modules) this.#explored.add(module);
+  }
+
+  /** The module of that reference and all that it imports, which is all that its load has built. */
+  #unexplored(loaded: ModuleRef): NestModule[] {
+    const isTarget = ({ providers }: NestModule) => providers.get(ModuleRef)?.instance === loaded;
+    const found = new Set([...this.modules.values()].filter(isTarget));
+    for (const module of found) {
+      if (this.#explored.has(module)) found.delete(module);
+      else for (const imported of module.imports) found.add(imported);
     }
-    for (const plan of this.#checked) await this.planner.prepare(plan).ready();
+    return [...found];
   }
 
-  /** Nest's `DiscoveryService` does not know those of the routes, which their classes name only. */
-  #wrappers(): InstanceWrapper[] {
-    const modules = [...this.modules.values()];
-    const kinds = ['providers', 'controllers', 'injectables'] as const;
-    return kinds.flatMap((kind) => modules.flatMap((module) => [...module[kind].values()]));
-  }
-
-  #visitPlans(instance: object): void {
-    for (const plan of LockPlans.of(instance)) this.#check(plan);
+  #wire(instance: object): void {
     this.#warnOfOverrides(Object.getPrototypeOf(instance) as object);
     if (InstanceWiring.get(instance) === this.interceptor) return;
     this.#shared.add(instance);
@@ -119,26 +133,35 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     this.#mapped(method, lock.recipe ?? 'mutex', options.client);
   }
 
-  #visitHandlers(wrapper: InstanceWrapper, instance: object): void {
-    // Each module has an instance of its own of what its routes name.
-    const isOfRoutes = wrapper.subtype !== undefined;
-    if (this.#connected.has(isOfRoutes ? instance.constructor : instance)) return;
-    this.#connected.add(instance).add(instance.constructor);
-    for (const handler of LeadershipHandlers.of(instance)) {
+  #checkHandlers(wrapper: MarkedWrapper): void {
+    for (const handler of LeadershipHandlers.of(wrapper.instance)) {
       refuseUnlessSingleton(wrapper, handler);
-      this.#connect(instance, handler);
+      this.#latchOf(handler);
     }
   }
 
+  #connectHandlers({ instance, subtype }: MarkedWrapper): void {
+    // Each module has an instance of its own of what its routes name.
+    const isOfRoutes = subtype !== undefined;
+    if (this.#connected.has(isOfRoutes ? instance.constructor : instance)) return;
+    this.#connected.add(instance).add(instance.constructor);
+    for (const handler of LeadershipHandlers.of(instance)) this.#connect(instance, handler);
+  }
+
   #connect(instance: object, handler: LeadershipHandler): void {
-    const { decorator, method, election: name, client } = handler;
-    const latch = withMethodInErrors(handler, () =>
-      this.elections.of(name, { client }, method).join(method),
-    );
+    const { decorator, method, election, client } = handler;
+    const latch = this.#latchOf(handler);
     const call = (news: unknown) => this.#call(instance, handler, news);
     if (decorator === 'OnLeadership') latch.onLeadership(call);
     else latch.onLeadershipLost(call);
-    this.#mapped(method, `${decorator} of "${name}"`, client);
+    this.#mapped(method, `${decorator} of "${election}"`, client);
+  }
+
+  #latchOf(handler: LeadershipHandler): LeaderLatch {
+    const { method, election, client } = handler;
+    return withMethodInErrors(handler, () =>
+      this.elections.of(election, { client }, method).join(method),
+    );
   }
 
   async #call(
@@ -158,8 +181,32 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
+/** Nest's `DiscoveryService` does not know those of the routes, which their classes name only. */
+function wrappersOf({ providers, controllers, injectables }: NestModule): InstanceWrapper[] {
+  return [providers, controllers, injectables].flatMap((them) => [...them.values()]);
+}
+
+/** Whether it has locked methods or leadership handlers. */
+function isMarked(wrapper: InstanceWrapper): wrapper is MarkedWrapper {
+  const instance: unknown = wrapper.instance;
+  if (typeof instance !== 'object' || instance === null) return false;
+  return LockPlans.has(instance) || Reflect.hasMetadata(LEADERSHIP_HANDLERS, instance);
+}
+
+/**
+ * Nest makes the instance of a class before it calls the constructor, and sets the `initTime` of a singleton when that and the
+ * properties are complete. Of a request-scoped or transient class, there never is more than this instance.
+ */
+function isBuilt(wrapper: MarkedWrapper): boolean {
+  if (wrapper.isNotMetatype || wrapper.initTime !== undefined) return true;
+  return !isSingleton(wrapper);
+}
+
+const isSingleton = (wrapper: InstanceWrapper) =>
+  !wrapper.isTransient && wrapper.isDependencyTreeStatic();
+
 function refuseUnlessSingleton(wrapper: InstanceWrapper, { decorator, method }: LeadershipHandler) {
-  if (wrapper.isDependencyTreeStatic() && !wrapper.isTransient) return;
+  if (isSingleton(wrapper)) return;
   throw new LockDecoratorTargetError(
     decorator,
     method,

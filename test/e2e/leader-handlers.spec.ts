@@ -10,7 +10,8 @@ import {
   type INestApplication,
   type Type,
 } from '@nestjs/common';
-import { REQUEST } from '@nestjs/core';
+import { LazyModuleLoader, type ModuleRef, REQUEST } from '@nestjs/core';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   LeaderElections,
   LeaderOnly,
@@ -25,7 +26,7 @@ import {
   type Leadership,
 } from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
-import { eventually } from '../support/time.js';
+import { Deferred, eventually } from '../support/time.js';
 import { clientOf, RecordingLogger, useApps, type AppParts } from './support/apps.js';
 
 const apps = useApps();
@@ -280,6 +281,68 @@ describe('Methods that are notified of a leadership', () => {
     const app = await boot({ providers: [Careful] });
     await eventually('both have run', () => app.get(Careful).log.length === 2);
     expect(app.get(Careful).log).toEqual(['mailer', 'mailer']);
+  });
+});
+
+describe('Methods of a module that is loaded lazily', () => {
+  it.each(['beside', 'which imports it'])(
+    'are called on nothing that is still to be constructed, when another is loaded %s',
+    async (relation) => {
+      const [started, released] = [new Deferred(), new Deferred()];
+      const useFactory = () => {
+        started.resolve();
+        return released.promise;
+      };
+      @Injectable()
+      class Slow extends Mailer {
+        constructor(@Inject('slow') readonly slow: unknown) {
+          super();
+        }
+      }
+      @Module({ providers: [{ provide: 'slow', useFactory }, Slow] })
+      class SlowModule {}
+      @Module({ imports: relation === 'beside' ? [] : [SlowModule] })
+      class FastModule {}
+
+      const app = await boot({});
+      const loader = app.get(LazyModuleLoader);
+      const loading = loader.load(() => SlowModule);
+      await started.promise;
+      await nextTurn(); // of the slow module, all is built that does not wait
+      await loader.load(() => FastModule);
+      released.resolve();
+      const slow = (await loading).get(Slow);
+      await eventually('they were called', () => slow.log.length === 2);
+      await apps.close(app);
+      expect(slow.log).toEqual(['begin', 'watch, held: true', 'aborted', 'end']);
+      expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+    },
+  );
+
+  it('are called where the load begins during the boot, and ends after it', async () => {
+    const released = new Deferred();
+    @Injectable()
+    class Late {
+      readonly log: string[] = [];
+
+      constructor(@Inject('slow') readonly slow: unknown) {}
+
+      @OnLeadership('mailer')
+      begin() {
+        this.log.push('begin');
+      }
+    }
+    @Module({ providers: [{ provide: 'slow', useFactory: () => released.promise }, Late] })
+    class LazyModule {}
+    let loading!: Promise<ModuleRef>;
+    const prepare = (app: INestApplication) => {
+      loading = app.get(LazyModuleLoader).load(() => LazyModule);
+    };
+    await boot({ prepare });
+    released.resolve();
+    const { log } = (await loading).get(Late);
+    await eventually('it was called', () => log.length > 0);
+    expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
   });
 });
 

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, Scope, type Type } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
-import { LockInterceptorMissingError, ReadLock, WithMutex } from '../../lib/index.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  LockClientUnknownError,
+  LockInterceptorMissingError,
+  LockModule,
+  OnLeadership,
+  ReadLock,
+  WithMutex,
+} from '../../lib/index.js';
+import { Deferred, eventually } from '../support/time.js';
 import { clientOf, errorOf, RecordingLogger, Room, useApps } from './support/apps.js';
 
 @Injectable()
@@ -93,6 +102,31 @@ describe('A module that is loaded lazily', () => {
     expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
   });
 
+  it('has a value locked that comes after one was loaded that imports it', async () => {
+    const [started, released] = [new Deferred(), new Deferred()];
+    const useFactory = async () => {
+      started.resolve();
+      await released.promise;
+      return new Orders(apps.room);
+    };
+    @Module({ providers: [{ provide: Orders, useFactory }] })
+    class SlowModule {}
+    @Module({ imports: [SlowModule] })
+    class FastModule {}
+
+    const app = await apps.boot({});
+    const loader = app.get(LazyModuleLoader);
+    const loading = loader.load(() => SlowModule);
+    await started.promise;
+    await nextTurn(); // all is built that does not wait
+    const loadingBoth = loader.load(() => FastModule);
+    await nextTurn();
+    released.resolve();
+    await loadingBoth;
+    const orders = (await loading).get(Orders);
+    expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
+  });
+
   it('is refused where a plan cannot be carried out', async () => {
     class Elsewhere {
       @WithMutex('order', { client: 'missing' })
@@ -102,6 +136,99 @@ describe('A module that is loaded lazily', () => {
     class LazyModule {}
 
     await expect(load(LazyModule)).rejects.toMatchObject({ code: 'LOCK_CLIENT_UNKNOWN' });
+  });
+
+  describe('and is refused', () => {
+    @Injectable()
+    class Bad {
+      static readonly led: string[] = [];
+      static readonly made: Bad[] = [];
+
+      constructor() {
+        Bad.made.push(this);
+      }
+
+      @OnLeadership('mailer')
+      lead() {
+        Bad.led.push('Bad');
+      }
+
+      @WithMutex('order', { client: 'missing' })
+      async pay(): Promise<void> {
+        Bad.led.push('paid');
+      }
+    }
+    const value = new Bad();
+    @Module({ providers: [Bad, { provide: 'value', useValue: value }], exports: [Bad] })
+    class BadModule {}
+    @Module({ imports: [BadModule] })
+    class DependentModule {}
+    @Injectable()
+    class Good extends Orders {
+      @OnLeadership('mailer')
+      lead() {
+        Bad.led.push('Good');
+      }
+    }
+
+    it('stays so, as do those that import it, and runs nothing; others are loaded', async () => {
+      const app = await apps.boot({});
+      const loader = app.get(LazyModuleLoader);
+      const good = new Good(apps.room);
+      @Module({ providers: [{ provide: Good, useValue: good }] })
+      class GoodModule {}
+
+      for (const module of [BadModule, BadModule, DependentModule, BadModule])
+        await expect(loader.load(() => module)).rejects.toMatchObject({
+          code: 'LOCK_CLIENT_UNKNOWN',
+        });
+      await loader.load(() => GoodModule);
+      await eventually('the good one leads', () => Bad.led.includes('Good'));
+      expect(await apps.held(clientOf(app), 'order', () => good.pay())).toBe('paid');
+
+      const bad = Bad.made.at(-1)!;
+      expect(bad).not.toBe(value);
+      expect(await errorOf(bad.pay())).toMatchObject({ code: 'LOCK_CLIENT_UNKNOWN' });
+      expect(await errorOf(value.pay())).toBeInstanceOf(LockInterceptorMissingError);
+      expect(Bad.led).toEqual(['Good']);
+    });
+
+    it('is accepted as soon as its plans can be carried out', async () => {
+      const app = await apps.boot({});
+      const loader = app.get(LazyModuleLoader);
+      await expect(loader.load(() => BadModule)).rejects.toBeInstanceOf(LockClientUnknownError);
+      const client = LockModule.forRoot({ name: 'missing' });
+      await loader.load(() => client);
+      const bad = (await loader.load(() => BadModule)).get(Bad);
+      Bad.led.length = 0;
+      await bad.pay();
+      await value.pay();
+      expect(Bad.led.filter((each) => each === 'paid')).toHaveLength(2);
+    });
+  });
+
+  it('is looked at once', async () => {
+    let looks = 0;
+    const getPrototypeOf = (target: object) => {
+      looks += 1;
+      return Reflect.getPrototypeOf(target);
+    };
+    const valueModule = () => {
+      const provider = { provide: 'value', useValue: new Proxy({}, { getPrototypeOf }) };
+      @Module({ providers: [provider], exports: [provider] })
+      class ValueModule {}
+      return ValueModule;
+    };
+    @Module({ imports: [valueModule()] })
+    class LazyModule {}
+    const app = await apps.boot({ imports: [valueModule()] });
+    const loader = app.get(LazyModuleLoader);
+    looks = 0;
+    await loader.load(() => LazyModule);
+    expect(looks).toBeGreaterThan(0);
+    looks = 0;
+    await loader.load(() => LazyModule);
+    expect(looks).toBe(0);
   });
 });
 
