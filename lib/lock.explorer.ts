@@ -9,6 +9,7 @@ import { LazyModuleLoader, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { LockClients } from './clients/lock-clients.js';
 import { type NestModule, refuseRequestScopedOptions } from './clients/request-scoped-options.js';
 import { type LeaderLatch, LockDecoratorTargetError } from './core/index.js';
+import { LeaseScope } from './core/internal/lease-scope.js';
 import type { LeaderElections } from './elections/leader-elections.js';
 import { warnOfCopies } from './loaded-copies.js';
 import { LockInterceptor } from './interceptors/lock.interceptor.js';
@@ -145,7 +146,9 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     const isOfRoutes = subtype !== undefined;
     if (this.#connected.has(isOfRoutes ? instance.constructor : instance)) return;
     this.#connected.add(instance).add(instance.constructor);
-    for (const handler of LeadershipHandlers.of(instance)) this.#connect(instance, handler);
+    const handlers = LeadershipHandlers.of(instance);
+    for (const handler of handlers) this.#connect(instance, handler);
+    for (const handler of handlers) this.#catchUp(instance, handler);
   }
 
   #connect(instance: object, handler: LeadershipHandler): void {
@@ -155,6 +158,16 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     if (decorator === 'OnLeadership') latch.onLeadership(call);
     else latch.onLeadershipLost(call);
     this.#mapped(method, `${decorator} of "${election}"`, client);
+  }
+
+  /**
+   * Calls what was loaded when the app led already. In the turn in which it was connected, so that it is called once for each term:
+   * here for the one that has begun, by the latch for later ones; and after all of its instance are, which hear of the end.
+   */
+  #catchUp(instance: object, handler: LeadershipHandler): void {
+    const { leadership } = this.#latchOf(handler);
+    if (handler.decorator !== 'OnLeadership' || leadership === undefined) return;
+    void LeaseScope.runOutside(() => this.#call(instance, handler, leadership));
   }
 
   #latchOf(handler: LeadershipHandler): LeaderLatch {

@@ -8,7 +8,8 @@ import type { LeadershipDecorator } from './decorator-types.js';
  * `Leadership` aborts when it ends. Only for singleton providers and controllers: on any other, the app does not start.
  *
  * The method is not awaited: the app leads until it leaves the election, whether the method has ended or not. Errors that it
- * throws or rejects with are logged. It is not called before the app is up.
+ * throws or rejects with are logged. It is not called before the app is up. Where its module is loaded lazily while the app
+ * leads, it is called at once.
  *
  * @param name as for `@LeaderOnly`
  * @throws LockDecoratorTargetError, LockOptionsError, LockKeyError at class definition, naming class and method

@@ -23,7 +23,9 @@ import {
   OnLeadership,
   OnLeadershipLost,
   WithMutex,
+  currentLease,
   type Leadership,
+  type Lease,
 } from '../../lib/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
 import { Deferred, eventually } from '../support/time.js';
@@ -343,6 +345,79 @@ describe('Methods of a module that is loaded lazily', () => {
     const { log } = (await loading).get(Late);
     await eventually('it was called', () => log.length > 0);
     expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+  });
+});
+
+describe('Methods that are loaded while the app leads', () => {
+  @Injectable()
+  class Late extends Mailer {
+    lease?: Lease;
+
+    @OnLeadership('mailer')
+    override begin(leadership: Leadership) {
+      super.begin(leadership);
+      this.lease = currentLease();
+    }
+  }
+  @Module({ providers: [Late, { provide: 'alias', useExisting: Late }] })
+  class LateModule {}
+
+  it('are called for this term, outside of the lock of the load, then for its end and the next term', async () => {
+    const app = await boot({
+      clients: [],
+      imports: [LockTestingModule.forRoot()],
+      providers: [Mailer],
+    });
+    const locks = app.get(LockTesting);
+    await locks.advance(0);
+    const load = () => app.get(LazyModuleLoader).load(() => LateModule);
+    const late = (await clientOf(app).mutex('desk').using(load)).get(Late);
+    await load();
+    expect(late.log).toEqual(LED.slice(1));
+    expect(late.leadership).toBe(app.get(LeaderElections).of('mailer').leadership);
+    expect(late.lease).toBeUndefined();
+
+    await locks.loseLease('mailer');
+    await locks.advance(2_000);
+    expect(late.log).toEqual([...LED.slice(1), 'aborted', 'end', ...LED.slice(1)]);
+    expect(app.get(Mailer).log).toEqual([...LED, 'aborted', 'end', ...LED.slice(1)]);
+  });
+
+  it('are notified of an end that one of them has caused', async () => {
+    const log: string[] = [];
+    const app = await boot({ providers: [Mailer] });
+    @Injectable()
+    class Ending {
+      @OnLeadership('mailer')
+      begin() {
+        log.push('begin');
+        void clientOf(app).close();
+      }
+
+      @OnLeadership('mailer')
+      watch() {
+        log.push('watch');
+      }
+
+      @OnLeadershipLost('mailer')
+      end() {
+        log.push('end');
+      }
+    }
+    @Module({ providers: [Ending] })
+    class EndingModule {}
+    await leading(app);
+    await app.get(LazyModuleLoader).load(() => EndingModule);
+    await eventually('it has ended', () => app.get(Mailer).log.includes('end'));
+    expect(log.filter((each) => each !== 'watch')).toEqual(['begin', 'end']);
+  });
+
+  it('are not called where the leadership has ended', async () => {
+    const app = await boot({ providers: [Mailer] });
+    await leading(app);
+    await clientOf(app).close();
+    const late = (await app.get(LazyModuleLoader).load(() => LateModule)).get(Late);
+    expect(late.log).toEqual([]);
   });
 });
 
