@@ -102,19 +102,15 @@ export const LockPlans = {
     return plans.map((plan) => withClassDefaults(instance, plan));
   },
 
-  /** Methods of a class that override a locked method of a superclass, have no lock, and do not seem to call that method. */
+  /** Methods of a class, and of those above, at which a call ends without the lock of the method that they override. */
   overridden(prototype: object): readonly BareOverride[] {
-    const nearest = new Map<string | symbol, object>();
     const found: BareOverride[] = [];
-    for (let it: object | null = prototype; it !== null; it = above(it)) {
+    for (let it: object | null = prototype; it !== null; it = above(it))
       for (const [key, [plan]] of own(it) ?? []) {
-        const by = nearest.get(key);
-        const isBare = by !== undefined && own(by)?.has(key) !== true && isBareMethod(by, key);
-        const [name, of] = [String(key), by?.constructor.name];
-        if (isBare && plan) found.push({ override: `${of}.${name}`, name, plan });
+        const by = bareOverride(prototype, it, key);
+        const name = String(key);
+        if (by && plan) found.push({ override: `${by.constructor.name}.${name}`, name, plan });
       }
-      for (const key of Reflect.ownKeys(it)) if (!nearest.has(key)) nearest.set(key, it);
-    }
     return found;
   },
 };
@@ -127,11 +123,18 @@ interface BareOverride {
   readonly plan: LockPlan;
 }
 
-/** Reads the source: a decorator that wraps the method, and copies no metadata, is taken for one that does not call `super`. */
-function isBareMethod(prototype: object, key: string | symbol): boolean {
-  const method: unknown = Object.getOwnPropertyDescriptor(prototype, key)?.value;
-  if (typeof method !== 'function' || Reflect.hasOwnMetadata(LOCK_PLANS, method)) return false;
-  return !/\bsuper\s*[.[]/.test(Function.prototype.toString.call(method));
+/**
+ * The first class from `below` up to that of the plan whose method has no lock and does not seem to call `super`. Reads the source:
+ * a decorator that wraps the method, and copies no metadata, is taken for one that does not.
+ */
+function bareOverride(below: object, planned: object, key: string | symbol): object | undefined {
+  for (let it = below; it !== planned; it = above(it)!) {
+    const method: unknown = Object.getOwnPropertyDescriptor(it, key)?.value;
+    if (typeof method !== 'function') continue;
+    if (own(it)?.has(key) || Reflect.hasOwnMetadata(LOCK_PLANS, method)) return undefined;
+    if (!/\bsuper\s*[.[]/.test(Function.prototype.toString.call(method))) return it;
+  }
+  return undefined;
 }
 
 /** A copy without the properties that are `undefined`. */

@@ -274,6 +274,36 @@ describe('A method that overrides a locked one', () => {
     override async locked(): Promise<void> {}
   }
 
+  class Calling extends Derived {
+    override async bare(): Promise<void> {
+      await super.bare();
+    }
+    override async calling(): Promise<void> {
+      await super.calling();
+    }
+    override async locked(): Promise<void> {
+      await super.locked();
+    }
+    override async inherited(): Promise<void> {
+      await super.inherited();
+    }
+  }
+
+  class Covered extends Derived {
+    @WithMutex('e')
+    override async bare(): Promise<void> {
+      await super.bare();
+    }
+  }
+
+  it('without a lock is warned of at boot where a class below calls it, and has no lock', async () => {
+    const logger = new RecordingLogger();
+    await apps.boot({ providers: [Calling, Covered], logger });
+    expect(logger.lines.filter((line) => line.includes('overrides'))).toEqual([
+      'warn: Derived.bare runs without a lock: it overrides Base.bare, which has @WithMutex. Repeat the decorator on it, or call super.bare().',
+    ]);
+  });
+
   it('without a lock is warned of at boot, once', async () => {
     const logger = new RecordingLogger();
     const providers = [Derived, { provide: 'again', useClass: Derived }, Base];
