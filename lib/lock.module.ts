@@ -112,9 +112,13 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<LockBackendOpt
     {
       provide: LOCK_REGISTRATION,
       // The client is resolved through its public token, so that the decorators use the override of a test.
-      inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, LOCK_CLIENT],
-      useFactory: (clients: LockClients, name: string, client: LockClient) =>
-        clients.add(name, client),
+      inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, LOCK_CLIENT, LOCK_OPTIONS],
+      useFactory: (
+        clients: LockClients,
+        name: string,
+        client: LockClient,
+        options: LockBackendOptions,
+      ) => clients.add(name, client, options),
     },
   ],
 })

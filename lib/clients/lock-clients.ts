@@ -104,8 +104,6 @@ export class LockClients implements OnApplicationShutdown {
     return this.bootStep(async () => {
       const client = await this.createClient(name, options);
       this.#shutdown.add(client, options);
-      const { onBusy, onLost } = options;
-      this.#policies.set(name, { onBusy, onLost });
       if (this.#failure) throw this.#failure.error;
       this.#boot.add(client);
       client.on('connection', connectionLogger(this.#logger, name));
@@ -121,11 +119,13 @@ export class LockClients implements OnApplicationShutdown {
   }
 
   /**
-   * Makes the client of a claimed name known: the one that was opened, or the one that a test has put in its place.
+   * Makes the client of a claimed name known, and the policies of its registration: the client that was opened, or the one that a
+   * test has put in its place.
    *
    * @internal
    */
-  add(name: string, client: LockClient): void {
+  add(name: string, client: LockClient, options: LockBackendOptions): void {
+    this.#policies.set(name, options);
     this.#clients.set(name, client);
   }
 

@@ -7,6 +7,7 @@ import {
   RunOnce,
   WithMutex,
 } from '../../lib/index.js';
+import { createLockClient } from '../../lib/standalone/index.js';
 import { LockTesting, LockTestingModule } from '../../lib/testing/index.js';
 import { clientOf, errorOf, useApps } from './support/apps.js';
 
@@ -73,6 +74,13 @@ describe('The policies of a client', () => {
     await using _job = await clientOf(app).semaphoreMutex('job').acquire();
     expect(await orders.once()).toBeUndefined();
     expect(await orders.lose((key) => app.get(LockTesting).loseLease(key))).toBe('done');
+  });
+
+  it('are those of its registration, also where a test has put another client in its place', async () => {
+    await using client = await createLockClient();
+    const app = await apps.boot({ client, clients: [{ onBusy: conflict }], providers: [Orders] });
+    await using _ = await client.mutex('order').acquire();
+    expect(await errorOf(app.get(Orders).pay())).toBeInstanceOf(ConflictException);
   });
 
   it('do not take an overloaded client for a busy lock: the call fails, as it is not known whether another does its work', async () => {
