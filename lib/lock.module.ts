@@ -51,9 +51,14 @@ class LockLifecycleModule {}
 })
 class LockCoreModule {}
 
-/** What one import adds to the module that Nest's builder has defined: a client, global, under its name. */
+/**
+ * What one import adds to the module that Nest's builder has defined: a client, global, under its name.
+ *
+ * @param isMade whether a provider makes its options
+ */
 function withClient(
   { providers = [], ...definition }: DynamicModule,
+  isMade: boolean,
   name = DEFAULT_LOCK_CLIENT,
 ): DynamicModule {
   warnOfCopies(); // here, as what another copy cannot find may fail the boot before any hook
@@ -72,7 +77,7 @@ function withClient(
         provide: token,
         inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, LOCK_OPTIONS],
         useFactory: (clients: LockClients, claimed: string, options: LockBackendOptions) =>
-          clients.open(claimed, options),
+          clients.open(claimed, options, isMade),
       },
       { provide: LOCK_CLIENT, useExisting: token },
     ],
@@ -135,12 +140,12 @@ export class LockModule extends ConfigurableModuleClass {
    * ```
    */
   static override forRoot(options: LockModuleOptions = {}): DynamicModule {
-    return withClient(super.forRoot(options), options?.name);
+    return withClient(super.forRoot(options), false, options?.name);
   }
 
   /**
-   * As `forRoot`, with options created by a provider, of singletons only: boot fails with `LockOptionsError` where it injects
-   * something request-scoped.
+   * As `forRoot`, with options created by a provider, of singletons only. Boot fails with `LockOptionsError` where it injects
+   * something request-scoped, and where the options name no `backend`.
    *
    * @throws LockOptionsError without `useFactory`, `useClass` and `useExisting`
    * @example
@@ -162,6 +167,7 @@ export class LockModule extends ConfigurableModuleClass {
     if (useFactory ?? options.useClass ?? options.useExisting)
       return withClient(
         super.forRootAsync(options as Parameters<typeof ConfigurableModuleClass.forRootAsync>[0]),
+        true,
         options.name,
       );
     throw new LockOptionsError('useFactory', undefined, 'it, `useClass` or `useExisting`');

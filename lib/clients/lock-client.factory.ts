@@ -4,7 +4,7 @@ import type {
   LockBackendOptions,
   LockModuleOptions,
 } from '../interfaces/lock-module-options.interface.js';
-import { createBackendClient } from '../standalone/create-backend-client.js';
+import { BACKENDS, createBackendClient } from '../standalone/create-backend-client.js';
 
 type AppOption = Exclude<keyof LockBackendOptions, keyof BackendOptions>;
 
@@ -29,6 +29,16 @@ export async function createLockClient(
 ): Promise<LockClient> {
   validateAppOptions(name, options ?? {});
   return await createBackendClient(name, options, Object.keys(OF_APPS));
+}
+
+/**
+ * Where a setting is missing, a provider may make options without a backend: replicas that are embedded do not exclude each other.
+ *
+ * @throws LockOptionsError
+ */
+export function refuseWithoutBackend(name: string, { backend }: LockBackendOptions): void {
+  if (backend !== undefined) return;
+  throw new LockOptionsError('backend', backend, BACKENDS, { client: name });
 }
 
 /** Those of the shutdown are checked where they are used. */

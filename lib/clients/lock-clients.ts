@@ -12,7 +12,7 @@ import { DEFAULT_LOCK_CLIENT, LOCK_CLIENT_FACTORY, LOCK_CLIENTS } from '../lock.
 import { ClientShutdown } from './client-shutdown.js';
 import { connectionLogger, endangeredLogger, logOperations } from './client-logging.js';
 import { LivenessWatch } from './liveness-watch.js';
-import { createLockClient } from './lock-client.factory.js';
+import { createLockClient, refuseWithoutBackend } from './lock-client.factory.js';
 
 /** Looks at an idle process, one every 100 ms, after which nothing can come of its boot. */
 const IDLE_LOOKS = 5;
@@ -98,14 +98,16 @@ export class LockClients implements OnApplicationShutdown {
   /**
    * Creates a client and connects it.
    *
+   * @param isMade whether a provider has made the options
    * @internal
    */
-  open(name: string, options: LockBackendOptions): Promise<LockClient> {
+  open(name: string, options: LockBackendOptions, isMade: boolean): Promise<LockClient> {
     return this.bootStep(async () => {
       const client = await this.createClient(name, options);
       this.#shutdown.add(client, options);
       if (this.#failure) throw this.#failure.error;
       this.#boot.add(client);
+      if (isMade) refuseWithoutBackend(name, options);
       client.on('connection', connectionLogger(this.#logger, name));
       client.on('endangered', endangeredLogger(this.#logger, name));
       if (options.logOperations === true) logOperations(this.#logger, client);

@@ -80,9 +80,8 @@ const knownOptions = (further: readonly string[]): KnownOptions => ({
   redis: [...Object.keys(REDIS), ...further],
 });
 
-const OBJECT =
-  "an object such as { backend: 'redis', connect: url }; `{}` means the embedded backend";
-const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
+const OBJECT = "an object such as { backend: 'redis', connect: url }";
+export const BACKENDS = "'zookeeper', 'redis' or 'embedded'";
 
 /** An option of a name that can be shown: the characters of a text or of a URL may have become options, too. */
 const IS_NAME = /^[A-Za-z_][\w.-]{0,39}$/;

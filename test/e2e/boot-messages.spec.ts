@@ -49,8 +49,7 @@ describe('An app without the package of its backend says', () => {
 });
 
 const backends = "Give 'zookeeper', 'redis' or 'embedded'.";
-const OPTIONS =
-  "Give an object such as { backend: 'redis', connect: url }; `{}` means the embedded backend.";
+const OPTIONS = "Give an object such as { backend: 'redis', connect: url }.";
 const SERVERS =
   "Give servers as 'host:port,host:port', with a chroot such as '/app' behind them if there is one.";
 
@@ -124,6 +123,8 @@ describe('LockModule refuses to boot', () => {
     [null, `Option \`options\` is null. ${OPTIONS}`],
     [{ name: 'b' }, 'Option `name` is "b". Give it to forRootAsync, beside the factory.'],
     [{ backend: undefined }, `Option \`backend\` is undefined. ${backends}`],
+    [{}, `Option \`backend\` is undefined. ${backends}`],
+    [{ wait: 5_000, namespace: 'shop' }, `Option \`backend\` is undefined. ${backends}`],
   ])('with a factory that gives %j', async (options, message) => {
     const useFactory = () => Promise.resolve(options as LockModuleOptions);
     const imports = [LockModule.forRootAsync({ name: 'a', useFactory })];

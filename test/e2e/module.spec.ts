@@ -104,7 +104,7 @@ class ArchiveOnRoutes
 
 class EmbeddedOptions implements LockOptionsFactory {
   createLockOptions(): LockBackendOptions {
-    return { basePath: '/by-class', literalPaths: true };
+    return { backend: 'embedded', basePath: '/by-class', literalPaths: true };
   }
 }
 
@@ -161,7 +161,7 @@ describe('LockModule', () => {
   const byConfiguration = LockModule.forRootAsync({
     imports: [
       ConfigModule.forRoot({
-        load: [() => ({ locks: { basePath: '/shop', literalPaths: true } })],
+        load: [() => ({ locks: { backend: 'embedded', basePath: '/shop', literalPaths: true } })],
       }),
     ],
     inject: [ConfigService],
@@ -214,7 +214,9 @@ describe('LockModule', () => {
 
   it('keeps several clients apart by name', async () => {
     const app = await apps.boot({
-      imports: [LockModule.forRootAsync({ name: 'archive', useFactory: () => ({}) })],
+      imports: [
+        LockModule.forRootAsync({ name: 'archive', useFactory: () => ({ backend: 'embedded' }) }),
+      ],
       providers: [Orders, Archive],
     });
     expect(app.get(LockClients).names.sort()).toEqual(['archive', 'default']);
@@ -231,7 +233,7 @@ describe('LockModule', () => {
       'archive',
       [
         LockModule.forRoot({ name: 'archive' }),
-        LockModule.forRootAsync({ name: 'archive', useFactory: () => ({}) }),
+        LockModule.forRootAsync({ name: 'archive', useFactory: () => ({ backend: 'embedded' }) }),
       ],
     ],
   ])('refuses two clients called "%s", and says what to do', async (name, imports) => {
@@ -427,7 +429,7 @@ describe('A locked method', () => {
     };
     const useFactory = async () => {
       await tooEarly.promise;
-      return {};
+      return { backend: 'embedded' } as const;
     };
     await apps.boot({
       clients: [],

@@ -6,7 +6,7 @@ import { LockTestingModule, type LockTesting } from 'nestjs-interlock/testing';
 @Module({
   imports: [
     LockModule.forRoot({ backend: 'zookeeper', connect: 'zk:2181' }),
-    LockModule.forRootAsync({ name: 'local', useFactory: () => ({}) }),
+    LockModule.forRootAsync({ name: 'local', useFactory: () => ({ backend: 'embedded' }) }),
   ],
 })
 export class AppModule {}
