@@ -92,6 +92,7 @@ export class StandbySession {
       if (this.#isWanted(session)) return await servers.next(within);
       throw new Error('the main thread lives again, or for too long has not');
     };
+    const signedAt = sign.at; // read once: a sign that the main thread gives meanwhile is no proof
     const connection = new SessionConnection({
       ...{ clock, tickTime, auth, sessionTimeout: session.timeout },
       transport: leaving(transport),
@@ -101,14 +102,14 @@ export class StandbySession {
       },
     });
     this.#connection = connection;
-    this.#reported = sign.at; // no proof: it only bounds the attempts
+    this.#reported = signedAt; // no proof: it only bounds the attempts
     connection.onStateChange((state) => {
       if (connection.isConnected) this.#failure = undefined;
       if (state !== 'LOST') return;
       void connection.close(); // or it would open another session
       this.#lost();
     });
-    connection.takeOver(session, sign.at);
+    connection.takeOver(session, signedAt);
   }
 
   #report({ id }: SessionCredentials): void {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { beatOf, SignOfLife } from '../../../lib/core/worker/sign-of-life.js';
 import { Session } from '../../../lib/zookeeper/connection/session.js';
 import type {
@@ -111,6 +111,16 @@ describe('The worker that keeps a session', () => {
     await live(2 * TIMEOUT);
     expect(servers.log).toEqual(['opened', 'dropped']);
     expect(proofs.every(({ id, timeout }) => id === 'a1' && timeout === TIMEOUT)).toBe(true);
+  });
+
+  it('takes no sign of life for a proof of the leader, whenever it is given', async () => {
+    servers.isSilent = true;
+    await live(1_000);
+    const { at } = sign;
+    let reads = 0;
+    jest.spyOn(sign, 'at', 'get').mockImplementation(() => at + reads++); // the main thread wakes up between any two
+    await clock.advance(TIMEOUT);
+    expect([servers.log[0], proofs]).toEqual(['opened', []]);
   });
 
   it('leaves it when there was no sign of life for `maxStall`, and takes it over at the next stall', async () => {
