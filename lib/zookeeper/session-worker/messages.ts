@@ -27,8 +27,8 @@ export interface SessionWorkerStart {
   readonly port: unknown;
 }
 
-/** The session of the main thread now, or `null` while it has none. */
-export type SessionMessage = SessionCredentials | null;
+/** The session of the main thread now, and whether that is connected to it; `null` while it has none. */
+export type SessionMessage = (SessionCredentials & { readonly isConnected: boolean }) | null;
 
 /** A sign of life of the worker in that session, of which the leader has learned. */
 export interface SessionProof {

@@ -60,10 +60,10 @@ export class SessionMirror {
   #share(): void {
     if (this.#port === undefined) return;
     this.#showSign();
-    const { session } = this.#connection!;
+    const { session, isConnected } = this.#connection!;
     if (session === undefined) return this.#port.send(null);
     const { id, password, timeout } = session;
-    this.#port.send({ id, password, timeout });
+    this.#port.send({ id, password, timeout, isConnected });
   }
 
   #beat(): void {

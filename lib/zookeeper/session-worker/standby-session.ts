@@ -30,17 +30,22 @@ export interface StandbySessionSettings {
  * lives on.
  *
  * It takes over when the last sign is a third of the timeout old, as the main thread asks for a sign of the leader every sixth: so
- * about half of the timeout is left. It stands by again at the next sign.
+ * about half of the timeout is left. It stands by again when the main thread is connected: one that is busy needs several turns of its
+ * event loop for that, during which nothing else would keep the session.
  *
  * Invariants:
+ * - It attaches only while the main thread shows no sign of life. So when that, alive again, attaches in turn, and the servers cut off
+ *   the worker, the worker leaves it at that: the two do not fight for the session.
  * - It never ends the session, nor opens one: its links are only ever dropped.
  * - When the last sign is older than `maxStall` it has no link: so a process that hangs keeps its locks for no longer than
- *   `maxStall` and a timeout.
+ *   `maxStall` and a timeout. Nor does it keep one for longer where the main thread lives, but does not get through to the servers.
  * - It reports what a `Session` of its own has concluded from answers on its own link.
  */
 export class StandbySession {
   #session?: SessionCredentials | undefined;
   #connection?: SessionConnection | undefined;
+  /** The last sign before it took over. */
+  #signedAt = -Infinity;
   #reported = -Infinity;
   /** Why it could not connect, until it does, or the session turns out to have survived. */
   #failure?: string | undefined;
@@ -50,8 +55,9 @@ export class StandbySession {
 
   /** The session that the main thread has from now on; it lives. */
   receive(session: SessionMessage): void {
-    if (session?.id !== this.#session?.id) this.#lost(); // the main thread may have trusted the old one for less time
-    this.#standBy();
+    const isAnother = session?.id !== this.#session?.id;
+    if (isAnother) this.#lost(); // the main thread may have trusted the old one for less time
+    if (isAnother || session?.isConnected) this.#standBy();
     this.#session = session ?? undefined;
     this.#looking?.cancel();
     this.#lookLater();
@@ -78,8 +84,15 @@ export class StandbySession {
     const hasTakenOver = this.#connection !== undefined;
     if (this.#isWanted(session)) {
       if (!hasTakenOver) this.#takeOver(session);
-    } else if (hasTakenOver) this.#standBy();
-    else this.#failure = undefined; // a beat after the stall, a loss in it would be known
+    } else if (!hasTakenOver) {
+      this.#failure = undefined; // a beat after the stall, a loss in it would be known
+    } else if (!this.#isKeeping) this.#standBy();
+  }
+
+  /** Whether the session depends on its link, as the main thread was cut off, and may do so still. */
+  get #isKeeping(): boolean {
+    const { clock, maxStall } = this.settings;
+    return this.#connection!.isConnected && clock.now() - this.#signedAt <= maxStall;
   }
 
   #isWanted({ timeout }: SessionCredentials): boolean {
@@ -102,7 +115,7 @@ export class StandbySession {
       },
     });
     this.#connection = connection;
-    this.#reported = signedAt; // no proof: it only bounds the attempts
+    this.#signedAt = this.#reported = signedAt; // no proof: it only bounds the attempts
     connection.onStateChange((state) => {
       if (connection.isConnected) this.#failure = undefined;
       if (state !== 'LOST') return;

@@ -22,6 +22,8 @@ const TIMEOUT = 12_000;
 const TICK = 2_000;
 const MAX_STALL = 60_000;
 const SESSION = { id: 'a1', password: 'secret', timeout: TIMEOUT };
+const CONNECTED = { ...SESSION, isConnected: true };
+const INTERRUPTED = { ...SESSION, isConnected: false };
 
 /** A server that answers after 10 ms, and the links to it. */
 class Servers implements Transport {
@@ -75,7 +77,7 @@ describe('The worker that keeps a session', () => {
       confirm: (proof) => proofs.push(proof),
       failed: (reason) => failures.push(reason),
     });
-    standby.receive(SESSION);
+    standby.receive(CONNECTED);
   });
 
   /** The main thread lives for so long. */
@@ -94,7 +96,7 @@ describe('The worker that keeps a session', () => {
     expect(clock.isIdle).toBe(true);
   });
 
-  it('attaches to the session in time, proves that the leader knows it, and leaves it at a sign of life', async () => {
+  it('attaches to the session in time, proves that the leader knows it, and leaves it when the main thread is connected again', async () => {
     await live(5_000);
     const stalledAt = clock.now();
     await clock.runUntil(() => servers.log.length > 0);
@@ -108,9 +110,35 @@ describe('The worker that keeps a session', () => {
     expect(new Set(times).size).toBe(times.length);
     expect(clock.now() - times.at(-1)!).toBeLessThan(TIMEOUT / 2);
     expect(servers.log).toEqual(['opened']);
+    standby.receive(CONNECTED);
     await live(2 * TIMEOUT);
     expect(servers.log).toEqual(['opened', 'dropped']);
     expect(proofs.every(({ id, timeout }) => id === 'a1' && timeout === TIMEOUT)).toBe(true);
+  });
+
+  it('keeps it while the main thread lives, but is not connected again yet, for `maxStall` at most', async () => {
+    await live(1_000);
+    const stalledAt = clock.now();
+    await clock.runUntil(() => proofs.length > 0);
+    await live(TIMEOUT);
+    standby.receive(INTERRUPTED);
+    await live(TIMEOUT);
+    expect(servers.log).toEqual(['opened']);
+    expect(clock.now() - proofs.at(-1)!.sentAt).toBeLessThan(TIMEOUT / 2);
+    await live(MAX_STALL);
+    expect(servers.log).toEqual(['opened', 'dropped']);
+    expect(proofs.at(-1)!.sentAt).toBeLessThanOrEqual(stalledAt + MAX_STALL);
+  });
+
+  it('does not attach again where the main thread, which lives, has cut it off', async () => {
+    await live(1_000);
+    await clock.runUntil(() => proofs.length > 0);
+    await live(1_000);
+    servers.listener!.onDisconnected('the session has another connection');
+    await live(MAX_STALL);
+    expect(servers.log).toEqual(['opened', 'dropped']);
+    await clock.advance(TIMEOUT); // the next stall
+    expect(servers.log).toEqual(['opened', 'dropped', 'opened']);
   });
 
   it('takes no sign of life for a proof of the leader, whenever it is given', async () => {
@@ -181,7 +209,7 @@ describe('The worker that keeps a session', () => {
 
   it.each<[string, SessionMessage]>([
     ['none', null],
-    ['another', { ...SESSION, id: 'b2' }],
+    ['another', { ...CONNECTED, id: 'b2' }],
   ])(
     'says why it could not connect when the main thread has %s after the stall',
     async (_, next) => {
@@ -199,7 +227,7 @@ describe('The worker that keeps a session', () => {
     await failOnce();
     await clock.advance(TIMEOUT / 3);
     sign.give(clock);
-    standby.receive(SESSION); // its connection was interrupted
+    standby.receive(INTERRUPTED); // its connection was interrupted
     await live(1_000);
     standby.receive(null);
     expect(failures).toEqual([]);
