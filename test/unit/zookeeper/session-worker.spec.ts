@@ -15,6 +15,7 @@ import type {
   SessionMessage,
   SessionProof,
 } from '../../../lib/zookeeper/session-worker/messages.js';
+import { SessionMirror } from '../../../lib/zookeeper/session-worker/session-mirror.js';
 import { StandbySession } from '../../../lib/zookeeper/session-worker/standby-session.js';
 import { VirtualClock } from '../../support/time.js';
 
@@ -111,6 +112,7 @@ describe('The worker that keeps a session', () => {
     expect(clock.now() - times.at(-1)!).toBeLessThan(TIMEOUT / 2);
     expect(servers.log).toEqual(['opened']);
     standby.receive(CONNECTED);
+    expect(servers.log).toEqual(['opened', 'dropped']);
     await live(2 * TIMEOUT);
     expect(servers.log).toEqual(['opened', 'dropped']);
     expect(proofs.every(({ id, timeout }) => id === 'a1' && timeout === TIMEOUT)).toBe(true);
@@ -251,6 +253,22 @@ describe('The worker that keeps a session', () => {
     await clock.advance(beatOf(TIMEOUT));
     standby.receive(null);
     expect(failures).toEqual([]);
+  });
+});
+
+describe('The main thread', () => {
+  it('shares each change of its session, and of whether it is connected to it', () => {
+    const sent: SessionMessage[] = [];
+    const port = { send: (it: SessionMessage) => sent.push(it), next: () => undefined, close() {} };
+    let changed = () => {};
+    const onStateChange = (listener: () => void) => void (changed = listener);
+    const connection = { session: SESSION as object | undefined, isConnected: true, onStateChange };
+    new SessionMirror(new VirtualClock()).open(port, connection as never);
+    connection.isConnected = false;
+    changed();
+    connection.session = undefined;
+    changed();
+    expect(sent).toEqual([CONNECTED, INTERRUPTED, null]);
   });
 });
 
