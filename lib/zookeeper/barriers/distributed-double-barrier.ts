@@ -112,15 +112,18 @@ export class DistributedDoubleBarrier {
     member: BarrierMember,
     work: (bounds: RetryBounds) => Promise<void>,
   ): Promise<void> {
-    const { retryPolicy, removals } = this.context;
+    const { retryPolicy, removals, parents } = this.context;
     const isInside = this.#place === 'is leaving already'; // leaving is allowed while the client shuts down
     const request = { key: this.key, options: { wait, signal }, isInside };
     await runWait(this.context, request, async (scope) => {
+      const retry = new RetryLoop(retryPolicy, scope, this.#about);
+      const bounds: RetryBounds = { wait: scope, retry };
       try {
-        await work({ wait: scope, retry: new RetryLoop(retryPolicy, scope, this.#about) });
+        await work(bounds);
       } catch (error) {
         this.#remains.push(member);
         void removals.remove(member);
+        if (bounds.made !== undefined && !member.isMade) void parents.discard(bounds.made);
         throw error;
       }
     });

@@ -71,6 +71,11 @@ export class BarrierMember {
     return this.#session?.isAlive === true;
   }
 
+  /** Whether the node was created, as far as known, and not seen to be missing since. */
+  get isMade(): boolean {
+    return this.#isMade;
+  }
+
   /** Whether the node was created in `session`, as far as known. */
   belongsTo(session: Session | undefined): boolean {
     return this.#isMade && session !== undefined && session === this.#session;

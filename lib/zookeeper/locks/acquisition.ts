@@ -11,6 +11,7 @@ import type { RecipeContext } from '../recipe-context.js';
 export class Acquisition implements RetryBounds {
   /** The holder, while our own node is the next in the queue. */
   holder?: LockHolder | undefined;
+  made?: string;
   #retry?: RetryLoop | undefined;
 
   constructor(

@@ -70,20 +70,23 @@ export class LockQueue {
         const { session } = context.connection;
         if (state === 'granted' && session && node.belongsTo(session))
           return take({ attempt, session, plan });
-        const removed = this.#giveUp(attempt);
+        const removed = this.#giveUp(attempt, acquisition);
         if (state !== 'blocked') continue;
         await removed;
         return undefined;
       } catch (error) {
-        void this.#giveUp(attempt);
+        void this.#giveUp(attempt, acquisition);
         throw error;
       }
     }
   }
 
-  async #giveUp(attempt: LockAttempt): Promise<void> {
+  async #giveUp(attempt: LockAttempt, { made }: Acquisition): Promise<void> {
+    const { removals, parents } = this.context;
     attempt.ownWatch?.stop();
-    attempt.left(await this.context.removals.remove(attempt.node));
+    const isGone = await removals.remove(attempt.node);
+    attempt.left(isGone);
+    if (made !== undefined && !isGone) void parents.discard(made);
   }
 }
 

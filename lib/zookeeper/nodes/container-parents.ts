@@ -49,6 +49,16 @@ export class ContainerParents {
   }
 
   /**
+   * Deletes a directory that was made for a node which was not created after all: the servers collect only those that had a child.
+   * Tried once, in the background. Others that are about to use it make it again, as if it had been collected.
+   */
+  async discard(directory: string): Promise<void> {
+    await this.#underWay.get(directory)?.catch(() => {});
+    if (this.open.has(directory)) return; // another client may make it before ours is known to be gone
+    await this.connection.delete(directory).catch(() => {}); // it has a child, or is gone
+  }
+
+  /**
    * Creates a persistent node. Rejects as `connection.create` does; once the node is created, only with
    * `LockConnectionError`, if another client has taken it over.
    */

@@ -93,6 +93,8 @@ export interface RetryBounds {
   readonly wait: WaitScope;
   /** The retries of its failed requests. */
   readonly retry: RetryLoop;
+  /** The directory that had to be made for it last; to be discarded if it is given up without a node. */
+  made?: string | undefined;
 }
 
 /**
@@ -104,10 +106,12 @@ export async function createMissingParents(
   error: unknown,
   directory: string,
   parents: ContainerParents,
-  { wait, retry }: RetryBounds,
+  bounds: RetryBounds,
   refusedBytes = 0,
 ): Promise<void> {
+  const { wait, retry } = bounds;
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refusedBytes);
+  bounds.made = directory;
   try {
     await wait.until(parents.make(directory));
   } catch (failure) {

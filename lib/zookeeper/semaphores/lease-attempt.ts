@@ -133,7 +133,10 @@ export class LeaseAttempt {
 
   /** Removes the nodes; the requests go out in this tick. Resolves when this is done, or continues in the background. */
   async remove(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => this.context.removals.remove(node)));
+    const { removals, parents } = this.context;
+    const areGone = await Promise.all(this.nodes.map((node) => removals.remove(node)));
+    const { made } = this.acquisition;
+    if (made !== undefined && !areGone.includes(true)) void parents.discard(made);
   }
 
   /** Called when the gate is lost. */

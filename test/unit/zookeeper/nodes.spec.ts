@@ -9,7 +9,7 @@ import {
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { AtomicValue } from '../../../lib/zookeeper/atomic/atomic-options.js';
 import type { DistributedAtomicLong } from '../../../lib/zookeeper/atomic/distributed-atomic-number.js';
-import type { Request } from '../../../lib/zookeeper/connection/transport.js';
+import type { Request, Transport } from '../../../lib/zookeeper/connection/transport.js';
 import { ContainerParents } from '../../../lib/zookeeper/nodes/container-parents.js';
 import type { SharedCount } from '../../../lib/zookeeper/shared/shared-count.js';
 import { RefusingTransport } from '../../support/transports.js';
@@ -147,6 +147,73 @@ describe('The directories of locks', () => {
     await run(parents.settle('/count'));
     expect(aclOf('/count')).toEqual(OURS);
   });
+});
+
+describe('A directory that was made for one that gives up', () => {
+  type Ask = (client: Visitor, options: { wait: number }) => Promise<unknown>;
+  const FIRST: [string, Ask][] = [
+    ['a mutex', ({ locks }, options) => locks.mutex('key').acquire(options)],
+    ['a read lock', ({ locks }, options) => locks.readWriteLock('key').readLock().acquire(options)],
+    ['a mutex, at once', ({ locks }, options) => locks.mutex('key').tryAcquire(options)],
+    ['a permit', ({ locks }, options) => locks.semaphore('key', { permits: 1 }).acquire(options)],
+    ['a barrier', ({ locks }, options) => locks.doubleBarrier('key', 2).enter(options)],
+  ];
+  /** More than a grant takes. */
+  const LONGEST = 150;
+  let world: VirtualWorld;
+  const slow = { latency: () => 5 };
+  const left = () => {
+    for (let run = 0; run < 3; run++) world.server.collectContainers();
+    return world.server.tree.size;
+  };
+
+  it.each(FIRST)('at whatever moment, is not left behind: %s', async (_, ask) => {
+    for (let wait = 1; wait < LONGEST; wait++) {
+      world = new VirtualWorld();
+      const before = world.server.tree.size;
+      const client = await world.join(slow);
+      await world.clock.runUntil(ask(client, { wait }).catch(() => {}));
+      await world.clock.advance(1_000);
+      await world.clock.runUntil(client.locks.close());
+      expect([wait, left() - before]).toEqual([wait, 0]);
+    }
+  });
+
+  it('as the servers refuse its node, is not left behind', async () => {
+    world = new VirtualWorld();
+    const refusal = ({ op, path }: Request) =>
+      op === 'create' && path.includes('lock-') && world.server.tree.get('/locks/key')
+        ? ReturnCode.QUOTAEXCEEDED
+        : undefined;
+    const through = (network: Transport) =>
+      Object.assign(new RefusingTransport(network), { refusal });
+    const before = world.server.tree.size;
+    const { locks } = await world.join({ through });
+    const refused = world.clock.runUntil(locks.mutex('key').acquire());
+    await expect(refused).rejects.toThrow(/quota/);
+    await world.clock.advance(1_000);
+    await world.clock.runUntil(locks.close());
+    expect(left()).toBe(before);
+  });
+
+  it.each(FIRST.slice(0, 4))(
+    'does not fail others that are about to use it: %s',
+    async (_, ask) => {
+      for (let wait = 1; wait < 60; wait += 3)
+        for (let lead = -20; lead <= 20; lead += 10) {
+          world = new VirtualWorld();
+          const [ours, theirs] = [await world.join(slow), await world.join(slow)];
+          await world.clock.advance(1_000);
+          const givesUp = async () => void (await ask(ours, { wait }).catch(() => {}));
+          const first = lead < 0 ? givesUp() : undefined;
+          const granted = ask(theirs, { wait: 60_000 });
+          await world.clock.advance(Math.abs(lead));
+          await world.clock.runUntil(Promise.all([first ?? givesUp(), ours.locks.close()]));
+          expect(await world.clock.runUntil(granted)).toBeDefined();
+          await world.clock.runUntil(theirs.locks.close());
+        }
+    },
+  );
 });
 
 describe('Directories of a driver that creates nodes with their list', () => {
