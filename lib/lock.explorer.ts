@@ -65,7 +65,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     const loadAndExplore: typeof load = async (...request) => {
       this.#loads += 1;
       const loaded = await load(...request).finally(() => (this.#loads -= 1));
-      if (this.#hasBooted) await this.#explore(this.#unexplored(loaded));
+      if (this.#hasBooted) await this.#exploreLoaded(this.#unexplored(loaded));
       return loaded;
     };
     lazyModules.load = loadAndExplore; // before the boot, which may leave a load behind that ends later
@@ -74,6 +74,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     warnOfCopies();
     this.#hasBooted = true; // loads that end from now on are not in the boot's hands
+    // None counts as explored: a load that began before `load` was wrapped may still be building it.
     await this.clients.bootStep(() => this.#explore([...this.modules.values()]));
   }
 
@@ -82,11 +83,16 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     for (const instance of this.#shared) InstanceWiring.unshare(instance, this.interceptor);
   }
 
+  async #exploreLoaded(modules: readonly NestModule[]): Promise<void> {
+    if (await this.#explore(modules)) for (const module of modules) this.#explored.add(module);
+  }
+
   /**
    * Checks all before it wires or connects anything: what is refused neither leads nor has its values wired, and stays unexplored,
    * so that each further load of it is refused as well. What other loads may be building stays so, too: they explore it at their end.
+   * Resolves to whether there were none.
    */
-  async #explore(modules: readonly NestModule[]): Promise<void> {
+  async #explore(modules: readonly NestModule[]): Promise<boolean> {
     for (const module of modules) refuseRequestScopedOptions(module);
     const areComplete = this.#loads === 0;
     const built = modules.flatMap(wrappersOf).filter(isMarked).filter(isBuilt);
@@ -96,7 +102,7 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     for (const wrapper of built) this.#checkHandlers(wrapper);
     for (const { instance } of built) if (LockPlans.has(instance)) this.#wire(instance);
     for (const wrapper of built) this.#connectHandlers(wrapper);
-    if (areComplete) for (const module of modules) this.#explored.add(module);
+    return areComplete;
   }
 
   /** The module of that reference and all that it imports, which is all that its load has built. */

@@ -127,6 +127,33 @@ describe('A module that is loaded lazily', () => {
     expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
   });
 
+  it('has a value locked by its next load, if the first one began before ours was constructed', async () => {
+    const released = new Deferred();
+    const useFactory = async () => {
+      await released.promise;
+      return new Orders(apps.room);
+    };
+    @Module({ providers: [{ provide: Orders, useFactory }] })
+    class LazyModule {}
+    @Injectable()
+    class Impatient {
+      readonly isFirst: boolean;
+      readonly loading: Promise<unknown>;
+
+      constructor(loader: LazyModuleLoader) {
+        this.isFirst = !Object.hasOwn(loader, 'load');
+        this.loading = loader.load(() => LazyModule);
+      }
+    }
+
+    const app = await apps.boot({ providers: [Impatient] });
+    released.resolve();
+    await app.get(Impatient).loading;
+    expect(app.get(Impatient).isFirst).toBe(true);
+    const orders = (await app.get(LazyModuleLoader).load(() => LazyModule)).get(Orders);
+    expect(await apps.held(clientOf(app), 'order', () => orders.pay())).toBe('paid');
+  });
+
   it('is refused where a plan cannot be carried out', async () => {
     class Elsewhere {
       @WithMutex('order', { client: 'missing' })
