@@ -112,7 +112,7 @@ export class DistributedDoubleBarrier {
     member: BarrierMember,
     work: (bounds: RetryBounds) => Promise<void>,
   ): Promise<void> {
-    const { retryPolicy, removals, parents } = this.context;
+    const { retryPolicy, removals } = this.context;
     const isInside = this.#place === 'is leaving already'; // leaving is allowed while the client shuts down
     const request = { key: this.key, options: { wait, signal }, isInside };
     await runWait(this.context, request, async (scope) => {
@@ -123,7 +123,7 @@ export class DistributedDoubleBarrier {
       } catch (error) {
         this.#remains.push(member);
         void removals.remove(member);
-        if (bounds.made !== undefined && !member.isMade) void parents.discard(bounds.made);
+        if (!member.isMade) bounds.discardMade?.();
         throw error;
       }
     });

@@ -11,7 +11,7 @@ import type { RecipeContext } from '../recipe-context.js';
 export class Acquisition implements RetryBounds {
   /** The holder, while our own node is the next in the queue. */
   holder?: LockHolder | undefined;
-  made?: string;
+  discardMade?: () => void;
   #retry?: RetryLoop | undefined;
 
   constructor(

@@ -8,6 +8,7 @@ import type { GuardedWrite } from '../../core/lease.js';
 import { refuseUnlessFor } from '../../core/internal/guard.js';
 import type { Hold, HoldBackend } from '../../core/internal/hold.js';
 import { settleWithin, unlessLost } from '../../core/internal/timers.js';
+import { GRACE } from '../connection/pipelined-link.js';
 import type { Operation } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import { afterTransient } from '../nodes/node-requests.js';
@@ -45,7 +46,9 @@ export async function writeGuarded(
     for (const hold of holds) if (!hold.isLive) throw notHeld(hold);
     if (refusal && clock.now() >= endsAt) throw notWritten(refusal, holds[0], connectTimeout);
     try {
-      const answers = await settleWithin(endsAt - clock.now(), clock, connection.multi(all));
+      const answering = connection.multi(all);
+      const inTime = await settleWithin(endsAt - clock.now(), clock, answering);
+      const answers = inTime ?? (await settleWithin(GRACE, clock, answering)); // after a stall it may be in the socket
       if (answers === undefined) throw unanswered(holds[0], connectTimeout);
       return answers.slice(checks.length).map((answer) => shown(answer, context));
     } catch (error) {

@@ -81,12 +81,11 @@ export class LockQueue {
     }
   }
 
-  async #giveUp(attempt: LockAttempt, { made }: Acquisition): Promise<void> {
-    const { removals, parents } = this.context;
+  async #giveUp(attempt: LockAttempt, acquisition: Acquisition): Promise<void> {
     attempt.ownWatch?.stop();
-    const isGone = await removals.remove(attempt.node);
+    const isGone = await this.context.removals.remove(attempt.node);
     attempt.left(isGone);
-    if (made !== undefined && !isGone) void parents.discard(made);
+    if (!isGone) acquisition.discardMade?.();
   }
 }
 

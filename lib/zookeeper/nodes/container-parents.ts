@@ -21,7 +21,7 @@ const EMPTY = Buffer.alloc(0);
 export class ContainerParents {
   /** Nodes that we created and that are not known to carry the list: while there are any, call `settle` first. */
   readonly open = new Set<string>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #underWay = new Map<string, Promise<boolean>>();
 
   /** @param acl default: open to everyone, the servers' own default */
   constructor(
@@ -39,8 +39,11 @@ export class ContainerParents {
     for (const open of this.#openAbove(path)) await this.#protect(open);
   }
 
-  /** Creates `directory` and its missing parents; concurrent calls share one run. Rejects as `settle` does; then call again. */
-  make(directory: string): Promise<void> {
+  /**
+   * Creates `directory` and its missing parents; concurrent calls share one run. Resolves to whether the directory was created
+   * by that. Rejects as `settle` does; then call again.
+   */
+  make(directory: string): Promise<boolean> {
     const there = this.#underWay.get(directory);
     if (there) return there;
     const making = this.#make(directory).finally(() => this.#underWay.delete(directory));
@@ -50,12 +53,15 @@ export class ContainerParents {
 
   /**
    * Deletes a directory that was made for a node which was not created after all: the servers collect only those that had a child.
-   * Tried once, in the background. Others that are about to use it make it again, as if it had been collected.
+   * Tried once, in the background. Others that are about to use it make it again, as if it had been collected. What others have
+   * made, or have written to, stays.
+   *
+   * @param making what `make` has returned
    */
-  async discard(directory: string): Promise<void> {
-    await this.#underWay.get(directory)?.catch(() => {});
-    if (this.open.has(directory)) return; // another client may make it before ours is known to be gone
-    await this.connection.delete(directory).catch(() => {}); // it has a child, or is gone
+  async discard(directory: string, making: Promise<boolean>): Promise<void> {
+    const isOurs = await making.catch(() => false);
+    if (!isOurs || this.open.has(directory)) return; // another client may make it before ours is known to be gone
+    await this.connection.delete(directory, 0).catch(() => {}); // it has a child or data, or is gone
   }
 
   /**
@@ -85,23 +91,28 @@ export class ContainerParents {
     }
   }
 
-  async #make(directory: string): Promise<void> {
+  async #make(directory: string): Promise<boolean> {
     await this.settle(directory);
     const missing: string[] = [];
     for (let path = directory; path !== '/'; path = parentPath(path)) {
       if (await this.connection.exists(path)) break;
       missing.unshift(path);
     }
-    for (const path of missing) await this.#makeDirectory(path);
+    let isOurs = false;
+    for (const path of missing) isOurs = await this.#makeDirectory(path);
+    return isOurs;
   }
 
-  async #makeDirectory(path: string): Promise<void> {
+  async #makeDirectory(path: string): Promise<boolean> {
+    let isOurs = true;
     try {
       await this.create(path, EMPTY, CreateMode.CONTAINER);
     } catch (error) {
       if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error; // else created by another client meanwhile
+      isOurs = false;
     }
     await this.settle(path);
+    return isOurs;
   }
 
   #openAbove(path: string): string[] {

@@ -93,8 +93,8 @@ export interface RetryBounds {
   readonly wait: WaitScope;
   /** The retries of its failed requests. */
   readonly retry: RetryLoop;
-  /** The directory that had to be made for it last; to be discarded if it is given up without a node. */
-  made?: string | undefined;
+  /** Deletes the directory that was made for it last; to be called if it is given up without a node. */
+  discardMade?: (() => void) | undefined;
 }
 
 /**
@@ -111,9 +111,10 @@ export async function createMissingParents(
 ): Promise<void> {
   const { wait, retry } = bounds;
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refusedBytes);
-  bounds.made = directory;
+  const making = parents.make(directory);
+  bounds.discardMade = () => void parents.discard(directory, making);
   try {
-    await wait.until(parents.make(directory));
+    await wait.until(making);
   } catch (failure) {
     if (!ZooKeeperError.is(failure, ReturnCode.NONODE)) await retry.after(failure);
   }

@@ -133,10 +133,9 @@ export class LeaseAttempt {
 
   /** Removes the nodes; the requests go out in this tick. Resolves when this is done, or continues in the background. */
   async remove(): Promise<void> {
-    const { removals, parents } = this.context;
+    const { removals } = this.context;
     const areGone = await Promise.all(this.nodes.map((node) => removals.remove(node)));
-    const { made } = this.acquisition;
-    if (made !== undefined && !areGone.includes(true)) void parents.discard(made);
+    if (!areGone.includes(true)) this.acquisition.discardMade?.();
   }
 
   /** Called when the gate is lost. */

@@ -196,6 +196,25 @@ describe('A directory that was made for one that gives up', () => {
     expect(left()).toBe(before);
   });
 
+  it('stays where another client has made it first', async () => {
+    world = new VirtualWorld();
+    const refusal = ({ op, path }: Request) => {
+      const { tree } = world.server;
+      const data = Buffer.from('100');
+      if (op === 'create' && path === '/locks/key' && !tree.get(path))
+        tree.insert(path, { data, mode: CreateMode.PERSISTENT, zxid: 1, sessionId: '1' });
+      const isNode = op === 'create' && path.includes('lock-');
+      return isNode && world.server.tree.get('/locks/key') ? ReturnCode.NOAUTH : undefined;
+    };
+    const through = (network: Transport) =>
+      Object.assign(new RefusingTransport(network), { refusal });
+    const { locks } = await world.join({ through });
+    await expect(world.clock.runUntil(locks.mutex('key').acquire())).rejects.toThrow(/NOAUTH/);
+    await world.clock.advance(1_000);
+    expect(String(world.server.tree.get('/locks/key')?.data)).toBe('100');
+    await world.clock.runUntil(locks.close());
+  });
+
   it.each(FIRST.slice(0, 4))(
     'does not fail others that are about to use it: %s',
     async (_, ask) => {
