@@ -112,7 +112,8 @@ export async function createMissingParents(
   const { wait, retry } = bounds;
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refusedBytes);
   const making = parents.make(directory);
-  bounds.discardMade = () => void parents.discard(directory, making);
+  const discardMade = () => void parents.discard(directory, making);
+  bounds.discardMade = discardMade;
   try {
     await wait.until(making);
   } catch (failure) {
