@@ -4,6 +4,7 @@ import { Accidents } from './accidents.js';
 import type { SimulatedClient } from './client.js';
 import { Dice } from './dice.js';
 import type { History } from './observer.js';
+import { seedIds } from './seeded-ids.js';
 import { Timing } from './timing.js';
 import { World } from './world.js';
 
@@ -83,6 +84,7 @@ export async function runSchedule(
     longestKeep = 0,
   } = options;
   const [fewest, most] = options.clients ?? [2, 5];
+  seedIds(seed);
   const dice = new Dice(seed, seed % 2 === 0 ? 0 : 10); // in every other one, many things happen at the same time
   const world = new World({
     dice,

@@ -13,7 +13,7 @@ import type { ObservedLock } from '../world/observed-locks.js';
 import type { RedisProcess } from '../world/redis-process.js';
 import { closeDown } from '../world/redis-schedules.js';
 import { RedisWorld } from '../world/redis-world.js';
-import { drawFrom } from '../world/seeded-ids.js';
+import { drawFrom } from '../../seeded-ids.js';
 import { ClientStirs } from './client-stirs.js';
 import { comeLast } from './last-user.js';
 import { RandomOfClients } from './random-of-clients.js';

@@ -3,7 +3,7 @@ import type { History } from '../../observer.js';
 import { corrupted, machine } from '../world/corrupted.js';
 import { Plan } from '../world/plan.js';
 import { RedisUser } from '../world/redis-user.js';
-import { seedIds } from '../world/seeded-ids.js';
+import { seedIds } from '../../seeded-ids.js';
 import { RedLockAccidents } from './red-lock-accidents.js';
 import { RedLockVisits } from './red-lock-visits.js';
 import { RedLockWorld } from './red-lock-world.js';

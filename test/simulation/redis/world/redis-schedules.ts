@@ -10,7 +10,7 @@ import { RedisAccidents } from './redis-accidents.js';
 import { LockVisits } from './lock-visits.js';
 import { RedisUser } from './redis-user.js';
 import { RedisWorld } from './redis-world.js';
-import { seedIds } from './seeded-ids.js';
+import { seedIds } from '../../seeded-ids.js';
 
 /** The longest that users may go on after the last fault, in ms: only a bound, the judge is stricter. */
 const LONGEST = 600_000;

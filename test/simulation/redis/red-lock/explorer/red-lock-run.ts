@@ -12,7 +12,7 @@ import { RandomOfClients } from '../../explorer/random-of-clients.js';
 import { RedisOutcome } from '../../explorer/redis-outcome.js';
 import { SteppedNetwork } from '../../explorer/stepped-network.js';
 import { corrupted, machine } from '../../world/corrupted.js';
-import { drawFrom } from '../../world/seeded-ids.js';
+import { drawFrom } from '../../../seeded-ids.js';
 import type { RedLockProcess } from '../red-lock-process.js';
 import { closeDown } from '../red-lock-schedules.js';
 import { RedLockWorld } from '../red-lock-world.js';

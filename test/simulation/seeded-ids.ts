@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import { seededRandom } from '../../../support/seeded-random.js';
+import { seededRandom } from '../support/seeded-random.js';
 
 /**
  * Makes all that is random in this process depend on the seed: also what the library takes from `Math.random` and from
