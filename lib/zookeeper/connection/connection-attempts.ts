@@ -58,12 +58,12 @@ export class ConnectionAttempts {
 
   /**
    * @param connect opens a link to this server
-   * @param timeoutToKeep timeout of the session that is to be kept, in ms; `undefined` if there is none
+   * @param sessionToKeep its timeout, and how long it is safe without a connection, in ms; `undefined` if there is none
    */
   constructor(
     private readonly options: AttemptOptions,
     private readonly connect: (address: ServerAddress) => void,
-    private readonly timeoutToKeep: () => number | undefined,
+    private readonly sessionToKeep: () => { timeout: number; safeForMs: number } | undefined,
   ) {}
 
   /** Whether one has begun, or was prevented by a stop. */
@@ -86,12 +86,15 @@ export class ConnectionAttempts {
   /**
    * Calls `onLate` unless the step of an attempt that begins now has ended within its limit; returns that, in ms.
    *
-   * After a stall of this process the timer fires before the answer in the socket is read: that is let in first.
+   * After a stall of this process the timer fires before the answer in the socket is read: that is let in first. Half of the time
+   * that the session has left is for the next server.
    */
   bound(onLate: (limit: number) => void): number {
-    const timeout =
-      this.timeoutToKeep() ?? Math.max(this.options.sessionTimeout, 3 * FIRST_ATTEMPT);
-    const limit = Math.min(timeout / 3, LONGEST_ATTEMPT);
+    const { sessionTimeout } = this.options;
+    const session = this.sessionToKeep();
+    const timeout = session?.timeout ?? Math.max(sessionTimeout, 3 * FIRST_ATTEMPT);
+    const left = Math.max(0, session?.safeForMs ?? Infinity);
+    const limit = Math.min(timeout / 3, LONGEST_ATTEMPT, left / 2);
     this.#setTimer(limit, () => this.#setTimer(GRACE, () => onLate(limit)));
     return limit;
   }

@@ -50,7 +50,7 @@ export class SessionLinks implements Liveness {
     this.#attempts = new ConnectionAttempts(
       options,
       (address) => this.#open(address),
-      () => this.session?.timeout,
+      () => this.session,
     );
   }
 

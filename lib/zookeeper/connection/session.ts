@@ -51,7 +51,7 @@ export class Session {
    * @param timeout negotiated timeout in milliseconds; `Infinity` if the session cannot expire
    * @param tickTime tick time of the servers in milliseconds; a negotiated timeout is at least two ticks
    * @param sentAt time at which the request was sent that the leader answered with this session
-   * @param catchUp called before it is asked whether it is alive: another thread may have `confirmed` it
+   * @param catchUp called before it is asked whether it is alive, and for how long: another thread may have `confirmed` it
    */
   constructor(
     readonly id: string,
@@ -85,6 +85,7 @@ export class Session {
 
   /** How long it is safe without another sign of life, in milliseconds. */
   get safeForMs(): number {
+    this.catchUp?.();
     return this.#safeUntil - this.clock.now();
   }
 

@@ -436,6 +436,27 @@ describe('The session of a client', () => {
     expect(server.openedAt[3]! - server.openedAt[2]!).toBeLessThan(5_100);
   });
 
+  it('is not used up by a server that takes each step just before its limit', async () => {
+    let cut = () => {};
+    server.connected = (listener) => {
+      cut = () => listener.onDisconnected('hung up');
+      listener.onConnected({ ...CREDENTIALS, timeout: 6_000 });
+    };
+    server.answer = (_, reply) => reply(ReturnCode.OK);
+    connect(6_000);
+    await clock.runUntil(() => connection.isConnected);
+    server.connected = (listener) => {
+      const step = () => {
+        listener.onProgress!();
+        clock.setTimer(step, 1_900);
+      };
+      step();
+    };
+    cut();
+    await clock.runUntil(() => server.openedAt.length > 2);
+    expect(connection.session?.isAlive).toBe(true);
+  });
+
   it('is none the worse for a request that the driver throws on', async () => {
     server.connected = (listener) => listener.onConnected(CREDENTIALS);
     server.answer = ({ op }, reply) => {
