@@ -5,6 +5,7 @@ import {
   SharedValueClosedError,
 } from '../../core/errors/index.js';
 import { Listeners } from '../../core/internal/listeners.js';
+import type { Session } from '../connection/session.js';
 import type { Stat } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { LockSettings } from '../lock-path.js';
@@ -44,14 +45,17 @@ interface WatchedValueSettings<T> extends LockSettings {
 /**
  * The data of a persistent node, as a value that all clients see and may change; the basis of shared counts and shared values.
  *
- * Invariant: the value seen last is never older than one seen before, by the transaction that wrote it: versions may wrap
- * around (CURATOR-688), and restart with the node.
+ * Invariant: the value seen last is never older than one seen before in its session, by the transaction that wrote it: versions may
+ * wrap around (CURATOR-688), and restart with the node. The first value of a session counts in any case: its server has been in sync
+ * with the leader since the session began, and transactions start anew on servers that were restored from a backup, or emptied.
  */
 export class WatchedValue<T> {
   readonly #seed: Buffer;
   #bytes: Buffer;
   #version = -1;
   #zxid = -1;
+  /** In which the value was seen last. */
+  #session: Session | undefined;
   #isClosed = false;
   /** Whether the servers have refused the last read after a change. */
   #isRefused = false;
@@ -88,10 +92,10 @@ export class WatchedValue<T> {
     const { connection } = this.context;
     const { codec, path } = this.settings;
     const bytes = codec.encode(value);
-    const stat = await createIfMissing(this.context, this.settings, bytes, () =>
-      connection.setData(path, bytes),
-    );
-    this.#take(bytes, stat);
+    await createIfMissing(this.context, this.settings, bytes, async () => {
+      const { session } = connection;
+      this.#take(bytes, await connection.setData(path, bytes), session);
+    });
   }
 
   /**
@@ -113,8 +117,10 @@ export class WatchedValue<T> {
     if (version === -1) throw anyVersionError(settings, client);
     if (connection.state === 'CLOSED') throw new LockClientClosedError({ key, client });
     try {
-      const send = () => connection.setData(path, bytes, version);
-      this.#take(bytes, await resendWhileBusy(context, key, send));
+      await resendWhileBusy(context, key, async () => {
+        const { session } = connection;
+        this.#take(bytes, await connection.setData(path, bytes, version), session);
+      });
       return true;
     } catch (error) {
       const isChanged = ZooKeeperError.is(error, ReturnCode.BADVERSION);
@@ -191,14 +197,16 @@ export class WatchedValue<T> {
   async #read(): Promise<void> {
     const { context, settings } = this;
     const watcher = this.#isClosed ? undefined : this.#hear;
+    const { session } = context.connection;
     const { data, stat } = await context.connection.getData(settings.path, watcher);
     if (settings.codec.decode(data) === undefined)
       throw noNumberError(settings, context.client, data);
-    this.#take(data, stat);
+    this.#take(data, stat, session);
   }
 
-  #take(bytes: Buffer, { mzxid, version }: Stat): void {
-    if (mzxid <= this.#zxid) return;
+  #take(bytes: Buffer, { mzxid, version }: Stat, session: Session | undefined): void {
+    if (mzxid <= this.#zxid && session === this.#session) return;
+    this.#session = session;
     this.#zxid = mzxid;
     this.#version = version;
     if (bytes.equals(this.#bytes)) return;

@@ -6,6 +6,8 @@ import {
   CreateMode,
   type WatchEvent,
 } from '../../../lib/zookeeper/connection/zookeeper-connection.js';
+import { EmbeddedServer } from '../../../lib/embedded/embedded-server.js';
+import { EmbeddedTransport } from '../../../lib/embedded/embedded-transport.js';
 import { ReturnCode } from '../../../lib/zookeeper/connection/zookeeper-error.js';
 import type { AtomicValue } from '../../../lib/zookeeper/atomic/atomic-options.js';
 import type { DistributedAtomicLong } from '../../../lib/zookeeper/atomic/distributed-atomic-number.js';
@@ -304,6 +306,38 @@ describe('A directory with a counter that comes to its end', () => {
     await holder.release();
     await expect(mutex.acquire()).rejects.toThrow(LockConnectionError);
     expect(await mutex.participants()).toEqual([]);
+  });
+});
+
+describe('A shared count on servers that were restored from a backup, so that their transactions start anew,', () => {
+  const sessionTimeout = 5_000;
+
+  it('follows its node again in the next session, and can be changed', async () => {
+    const world = new VirtualWorld();
+    const run = <T>(work: Promise<T>) => world.clock.runUntil(work);
+    const restored = new EmbeddedServer({ clock: world.clock });
+    let isRestored = false;
+    const through = (network: Transport): Transport => {
+      const now = new EmbeddedTransport(restored, (flush) => world.clock.setTimer(flush, 0));
+      const open: Transport['open'] = (...args) => (isRestored ? now : network).open(...args);
+      return { open, close: async () => void (await Promise.all([now.close(), network.close()])) };
+    };
+    const ours = await world.join({ sessionTimeout, through });
+    const count = ours.locks.sharedCount('count', 0);
+    await run(count.start());
+    for (let n = 1; n <= 20; n++) await run(count.setCount(n));
+
+    isRestored = true;
+    const theirs = await world.join({ sessionTimeout, through });
+    await run(theirs.locks.sharedCount('count', 10).start());
+    ours.network.cut();
+    await world.clock.runUntil(() => count.count !== 20);
+    expect(count.count).toBe(10);
+    expect(await run(count.trySetCount(11))).toBe(true);
+    await run(theirs.locks.sharedCount('count', 0).setCount(12));
+    await world.clock.advance(0);
+    expect(count.count).toBe(12);
+    await run(Promise.all([ours.locks.close(), theirs.locks.close()]));
   });
 });
 
