@@ -6,8 +6,12 @@ import {
   type ZooKeeperConnection,
 } from '../connection/zookeeper-connection.js';
 import { ReturnCode, ZooKeeperError } from '../connection/zookeeper-error.js';
+import { nextStateChange } from './node-requests.js';
 
 const EMPTY = Buffer.alloc(0);
+
+const isUncertain = (error: unknown): error is ZooKeeperError =>
+  error instanceof ZooKeeperError && error.maybeDone;
 
 /**
  * Creates the persistent nodes, each with the access control list of the client: the directories of locks, which are
@@ -53,15 +57,27 @@ export class ContainerParents {
 
   /**
    * Deletes a directory that was made for a node which was not created after all: the servers collect only those that had a child.
-   * Tried once, in the background. Others that are about to use it make it again, as if it had been collected. What others have
-   * made, or have written to, stays.
+   * In the background, and across lost connections. Others that are about to use it make it again, as if it had been collected. What
+   * others have made, or have written to, stays.
    *
-   * @param making what `make` has returned
+   * @param making what `make` has returned; if the answer to a create was lost, that directory may be ours
    */
   async discard(directory: string, making: Promise<boolean>): Promise<void> {
-    const isOurs = await making.catch(() => false);
-    if (!isOurs || this.open.has(directory)) return; // another client may make it before ours is known to be gone
-    await this.connection.delete(directory, 0).catch(() => {}); // it has a child or data, or is gone
+    const made = await making.then(
+      (isOurs) => (isOurs ? directory : undefined),
+      (error: unknown) => (isUncertain(error) ? error.path : undefined),
+    );
+    if (made === undefined || this.open.has(made)) return; // another client may make it before ours is known to be gone
+    const { connection } = this;
+    while (connection.state !== 'CLOSED') {
+      try {
+        return await connection.delete(made, 0);
+      } catch (error) {
+        const isLost = error instanceof ZooKeeperError && error.isConnectionLoss;
+        if (!isLost) return; // it has a child or data, or is gone
+      }
+      if (!connection.isConnected) await nextStateChange(connection).changed;
+    }
   }
 
   /**

@@ -87,7 +87,8 @@ export class GuaranteedDelete {
     if (!node.mayExist || this.connection.state === 'CLOSED') return 'over';
     try {
       if (node.path === undefined) await node.locate?.();
-      if (node.path !== undefined) await this.connection.delete(node.path);
+      if (node.path === undefined) return 'over'; // it was never created
+      await this.connection.delete(node.path);
       return 'gone';
     } catch (error) {
       if (!(error instanceof ZooKeeperError)) throw error;

@@ -160,6 +160,8 @@ describe('A directory that was made for one that gives up', () => {
     ['a permit', ({ locks }, options) => locks.semaphore('key', { permits: 1 }).acquire(options)],
     ['a barrier', ({ locks }, options) => locks.doubleBarrier('key', 2).enter(options)],
   ];
+  /** Those with one directory each. */
+  const SINGLE = FIRST.filter(([what]) => what !== 'a permit');
   /** More than a grant takes. */
   const LONGEST = 150;
   let world: VirtualWorld;
@@ -178,6 +180,27 @@ describe('A directory that was made for one that gives up', () => {
       await world.clock.advance(1_000);
       await world.clock.runUntil(client.locks.close());
       expect([wait, left() - before]).toEqual([wait, 0]);
+    }
+  });
+
+  it.each(SINGLE)('while it is cut off, is not left behind: %s', async (_, ask) => {
+    for (let wait = 10; wait < LONGEST; wait += 3) {
+      world = new VirtualWorld();
+      const [client, others] = [await world.join(slow), await world.join(slow)];
+      await world.clock.runUntil(others.locks.mutex('other').acquire()); // so that the directory of all is there
+      const given = ask(client, { wait }).catch(() => {});
+      await world.clock.advance(wait - 9);
+      client.network.isRefusing = true;
+      client.network.cut();
+      await world.clock.runUntil(given);
+      await world.clock.advance(100);
+      client.network.isRefusing = false;
+      await world.clock.runUntil(() => client.connection.isConnected);
+      await world.clock.advance(1_000);
+      await world.clock.runUntil(client.locks.close());
+      left();
+      expect([wait, world.server.tree.get('/locks/key')]).toEqual([wait, undefined]);
+      await world.clock.runUntil(others.locks.close());
     }
   });
 
