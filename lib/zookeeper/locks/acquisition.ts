@@ -11,7 +11,7 @@ import type { RecipeContext } from '../recipe-context.js';
 export class Acquisition implements RetryBounds {
   /** The holder, while our own node is the next in the queue. */
   holder?: LockHolder | undefined;
-  discardMade?: () => void;
+  discardMade?: (() => void) | undefined;
   #retry?: RetryLoop | undefined;
 
   constructor(
@@ -38,9 +38,10 @@ export class Acquisition implements RetryBounds {
     }));
   }
 
-  /** Called when the servers have answered: the next failure starts a new series of retries. */
+  /** Called when the servers have answered, and a node was created: the next failure starts a new series of retries. */
   answered(): void {
     this.#retry = undefined;
+    this.discardMade = undefined; // a directory that had a child is collected by the servers
   }
 }
 

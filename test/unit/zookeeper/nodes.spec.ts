@@ -204,6 +204,30 @@ describe('A directory that was made for one that gives up', () => {
     }
   });
 
+  it('is not deleted by one whose node has been in it: the servers do that', async () => {
+    world = new VirtualWorld({ tickTime: 500 });
+    const [ours, theirs] = [
+      await world.join({ ...slow, sessionTimeout: 5_000 }),
+      await world.join(),
+    ];
+    const directory = () => world.server.tree.get('/locks/key');
+    const waiting = ours.locks.mutex('key').acquire();
+    await world.clock.runUntil(() => directory() !== undefined);
+    const lease = await world.clock.runUntil(theirs.locks.mutex('key').acquire());
+    await world.clock.runUntil(() => directory()!.children.size === 2);
+    await world.clock.advance(100);
+    world.server.expire(ours.connection.session!.id);
+    await world.clock.runUntil(() => directory()!.children.size === 1);
+    await world.clock.runUntil(() => directory()!.children.size === 2);
+    await world.clock.runUntil(lease.release());
+    expect((await world.clock.runUntil(waiting)).isHeld).toBe(true);
+    const deleted = ours.log.requests.filter(
+      ({ op, path }) => `${op} ${path}` === 'delete /locks/key',
+    );
+    expect(deleted).toEqual([]);
+    await world.clock.runUntil(Promise.all([ours.locks.close(), theirs.locks.close()]));
+  });
+
   it('as the servers refuse its node, is not left behind', async () => {
     world = new VirtualWorld();
     const refusal = ({ op, path }: Request) =>
