@@ -146,6 +146,12 @@ describe('A guarded write that has no answer for the connectTimeout', () => {
     await world.clock.runUntil(() => world.server.tree.get('/data') !== undefined);
   });
 
+  it('as the process stood still, takes the answer that is read right after that', async () => {
+    client.network.latency = () => 2_501; // there, and back: as a timer that is due fires before a socket is read
+    const write = lease.guard(zooKeeperOperations([{ op: 'create', path: '/data' }]));
+    expect(await world.clock.runUntil(write)).toEqual([{ path: '/data' }]);
+  });
+
   async function cutOff(): Promise<void> {
     client.network.isRefusing = true;
     client.network.cut();
