@@ -121,7 +121,8 @@ export class WireLink implements TransportLink {
   #greet(): void {
     const { sessionTimeout, credentials, auth } = this.options;
     if (this.#isOver) return;
-    this.#failure = 'the server closed the connection before it accepted the credentials';
+    this.#failure =
+      'the server closed the connection before it accepted the session: it may have no quorum, too many connections, or less data than this client has seen';
     this.#hasGreeted = true;
     this.listener.onProgress?.();
     const { zxid } = this.context.seen;
@@ -172,6 +173,7 @@ export class WireLink implements TransportLink {
   #welcomed(message: JuteReader): void {
     this.#credentials = readConnectResponse(message);
     if (this.#credentials) {
+      this.#failure = 'the server closed the connection before it accepted the credentials';
       this.context.seen.session = this.#credentials.id;
       return this.#proceed();
     }

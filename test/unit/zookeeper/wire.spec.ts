@@ -339,6 +339,18 @@ describe('A link', () => {
     socket.destroy();
   });
 
+  it.each<[string, Buffer[], RegExp]>([
+    ['the session', [], /before it accepted the session: it may have no quorum/],
+    ['the credentials', [framed(connectResponse)], /before it accepted the credentials/],
+  ])('reports that the server hung up before it accepted %s', async (_, sent, reason) => {
+    const { socket, ends } = link([], systemClock, { auth: [{ scheme: 'digest', auth: 'a:b' }] });
+    for (const each of sent) socket.push(each);
+    await settled();
+    socket.destroy();
+    await settled();
+    expect(ends()).toEqual([['disconnected', expect.stringMatching(reason)]]);
+  });
+
   it('delivers a message when all that the one before has settled has run', async () => {
     const { socket, made } = link();
     socket.push(framed(connectResponse));
