@@ -14,6 +14,13 @@ import type { RecipeContext } from '../recipe-context.js';
 import type { ContainerParents } from './container-parents.js';
 import { untilConnected } from './node-requests.js';
 
+/** What to do about a refusal for a reason that is not in the options of the client. */
+const ADVICE: Readonly<Record<number, string>> = {
+  [ReturnCode.QUOTAEXCEEDED]: 'Raise the quota of that part of the tree, or remove what fills it.',
+  [ReturnCode.EPHEMERALONLOCALSESSION]:
+    'Set `localSessionsUpgradingEnabled=true` on the servers, as they have `localSessionsEnabled`: a lock needs a session that all of them know.',
+};
+
 /** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
 export class RetryLoop {
   /** Number of retries since the last answer of the servers. */
@@ -69,10 +76,9 @@ export class RetryLoop {
   }
 
   #refused(cause: ZooKeeperError): LockConnectionError {
-    const isFull = cause.rc === ReturnCode.QUOTAEXCEEDED;
-    const advice = isFull
-      ? 'Raise the quota of that part of the tree, or remove what fills it.'
-      : 'Check the options `auth`, `acl` and `basePath` against what is on the servers.';
+    const advice =
+      ADVICE[cause.rc] ??
+      'Check the options `auth`, `acl` and `basePath` against what is on the servers.';
     return new LockConnectionError(`The ZooKeeper servers refused to ${cause.message}. ${advice}`, {
       ...this.context,
       cause,

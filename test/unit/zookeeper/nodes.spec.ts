@@ -443,6 +443,11 @@ describe('Requests that the servers refuse', () => {
   it.each([
     ['a list', NOAUTH, /NOAUTH\. Check the options `auth`, `acl` and `basePath`/],
     ['a quota', QUOTAEXCEEDED, /QUOTAEXCEEDED\. Raise the quota of that part of the tree/],
+    [
+      'sessions of one server only',
+      ReturnCode.EPHEMERALONLOCALSESSION,
+      /EPHEMERALONLOCALSESSION\. Set `localSessionsUpgradingEnabled=true` on the servers/,
+    ],
   ])('end an acquire with what to do about it: %s', async (_, rc, advice) => {
     refuse(rc, 1, ({ op }) => op === 'create');
     await expect(acquire('door')).rejects.toThrow(advice);
