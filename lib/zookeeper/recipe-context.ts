@@ -76,6 +76,8 @@ export interface RecipeContext extends LockScope {
   nodeData: Buffer;
   /** Which acquires are granted: from shutdown on only those inside held locks, in the end none. */
   accepts: 'all' | 'nested' | 'none';
+  /** Why the servers cannot be asked now, if so. */
+  readonly trouble: () => Error | undefined;
   /** Pending acquires. */
   readonly waits: OrderedSet<WaitScope>;
   /** Those of them that may wait for others, by key. */
@@ -95,6 +97,8 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
   const { name, connection, events, clock, connectTimeout, wait, retryPolicy, acl } = settings;
   const { watchAfter = 100, newId = randomUUID, serverIds, chroot = '' } = settings;
   const holds = new OrderedSet<ClientHold>();
+  let lastReason = 'no server has answered';
+  events.on('connection', ({ reason }) => void (lastReason = reason));
   connection.onDoubt(() => emitEndangered(events, holds));
   return {
     client: name,
@@ -121,6 +125,8 @@ export function makeRecipeContext(settings: ZooKeeperLockClientSettings): Recipe
     delayedWatches: new DelayedWatches(clock, watchAfter),
     nodeData: Buffer.alloc(0),
     accepts: 'all',
+    trouble: () =>
+      connection.isConnected ? undefined : new Error(`no connection to ZooKeeper: ${lastReason}`),
     waits: new OrderedSet(),
     waiters: new Waiters(name, settings),
     holds,

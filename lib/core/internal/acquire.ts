@@ -55,6 +55,8 @@ export interface WaitContext {
   readonly accepts: 'all' | 'nested' | 'none';
   /** Bound on waits that have none, in ms: see `LockClient.limitWaits`. */
   readonly longestWait?: number | undefined;
+  /** Why the servers cannot be asked now, if so. Default: that is not known. */
+  readonly trouble?: () => Error | undefined;
   /** Acquires under way. */
   readonly waits: OrderedSet<WaitScope>;
   /** Those of them that may wait, by key. */

@@ -25,7 +25,13 @@ export interface WaitScopeContext extends LockErrorContext {
    */
   readonly isInside?: boolean | undefined;
   /** The client: when it accepts nothing any more, the wait is over, although it may be closed some turns later. */
-  readonly owner?: { readonly accepts: 'all' | 'nested' | 'none' } | undefined;
+  readonly owner?:
+    | {
+        readonly accepts: 'all' | 'nested' | 'none';
+        /** Why the servers cannot be asked now, if so: then it is the cause of a time-out. */
+        readonly trouble?: () => Error | undefined;
+      }
+    | undefined;
 }
 
 const nothing = () => {};
@@ -107,7 +113,13 @@ export class WaitScope {
     const { context } = this;
     const timeOut = () => {
       const { method } = this.options;
-      this.cancel(new LockTimeoutError(ms, { ...context, method, holder: this.holder?.() }));
+      const about = {
+        ...context,
+        method,
+        holder: this.holder?.(),
+        cause: context.owner?.trouble?.(),
+      };
+      this.cancel(new LockTimeoutError(ms, about));
     };
     this.#timer = context.clock.setTimer(timeOut, ms);
   }

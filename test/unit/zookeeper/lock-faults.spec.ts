@@ -135,6 +135,39 @@ describe('A downgrade over a connection with faults', () => {
   }
 });
 
+describe('A wait that is over while there is no connection', () => {
+  const two = useTwoClients();
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a mutex', () => two.mine.mutex('door').acquire({ wait: 200 })],
+    ['a mutex, at once', () => two.mine.mutex('door').tryAcquire({ wait: 200 })],
+    ['a permit', () => two.mine.locks.semaphore('seats', { permits: 1 }).acquire({ wait: 200 })],
+    ['a barrier', () => two.mine.locks.doubleBarrier('gate', 2).enter({ wait: 200 })],
+    [
+      'several locks',
+      () =>
+        two.mine.locks.multiLock([two.mine.mutex('a'), two.mine.mutex('b')]).acquire({ wait: 200 }),
+    ],
+  ])('says so, as it is no contention: %s', async (_, ask) => {
+    await two.cutOff();
+    const refused = expect(ask()).rejects;
+    await refused.toMatchObject({
+      code: 'LOCK_TIMEOUT',
+      message: expect.stringMatching(/no connection to ZooKeeper: .+Check the servers\.$/),
+      cause: expect.any(Error),
+    });
+    two.network.isRefusing = false;
+  });
+
+  it('says nothing of an earlier one', async () => {
+    await using _ = await two.theirs.mutex('door').acquire();
+    await two.away();
+    const refused = two.mine.mutex('door').acquire({ wait: 1 });
+    await expect(refused).rejects.toThrow(/not granted within 1 ms/);
+    await expect(refused).rejects.not.toHaveProperty('cause');
+  });
+});
+
 describe('A fencing token', () => {
   const two = useTwoClients();
 
