@@ -151,7 +151,7 @@ export class Watchdog {
     const renewals = left.filter(isRenewed);
     const delay = Math.min(RETRY_AFTER, nextEnd - this.clock.now());
     if (delay <= 0) return this.#renew(renewals); // now some of them are lost
-    if (renewals.length > 0) this.clock.setTimer(() => this.#renew(renewals), delay, true);
+    this.clock.setTimer(() => this.#renew(renewals), delay, true);
   }
 
   /** The holds that are still registered and before their deadline; removes those past it and calls their `expired`. */

@@ -174,11 +174,14 @@ describe('Renewal in another thread', () => {
     }
   }
 
-  it('sends nothing while the main thread lives', async () => {
-    receive(copy(1));
-    await live(4 * LEASE);
-    expect(sent()).toEqual([]);
-  });
+  it.each([LEASE, 1_000])(
+    'sends nothing while the main thread lives, with a lease of %i ms',
+    async (lease) => {
+      receive(copy(1, { lease }));
+      await live(4 * LEASE);
+      expect(sent()).toEqual([]);
+    },
+  );
 
   it('begins when there was no sign of life for a sixth of a lease, while half of it is left', async () => {
     receive(copy(1));

@@ -384,6 +384,27 @@ describe('Renewal', () => {
       expect([held.told, clock.isIdle]).toEqual([[`gone at ${clock.now()}`], true]);
     });
 
+    it('that was removed while one failed, does not come again', async () => {
+      const held = asked();
+      await runs(1);
+      renewal.remove(held);
+      node.last.fail();
+      await clock.advance(2 * PERIOD);
+      expect([node.sent.length, clock.isIdle]).toEqual([1, true]);
+    });
+
+    it('does not put off the report of one beside it that is overdue', async () => {
+      const renewed = hold();
+      const beside = new Held('b', clock, 0);
+      beside.period = LEASE / 3;
+      beside.deadline = 1_000 * LEASE;
+      renewal.add(beside);
+      await sent(1);
+      expect(fieldsOf(node.last)).toEqual(['a', 'b']);
+      await clock.advance(LEASE / 2 + 1 - clock.now());
+      expect([renewed.told, beside.told]).toEqual([[OVERDUE], []]);
+    });
+
     it('comes soon after a reconnect, also where one is on the way', async () => {
       asked();
       await runs(1);
