@@ -57,6 +57,7 @@ export async function writeGuarded(
       if (missing) throw checkFailed(missing, error);
       if (!error.isTransient || error.maybeDone) throw failure(error, holds[0], checks.length);
       refusal = error;
+      if (!holds.every(({ isLive }) => isLive)) continue; // lost since it was sent, so that no loss would end the pause
       const pause = afterTransient(context, error);
       const paused = Promise.race(holds.map((hold) => unlessLost(hold, pause)));
       await settleWithin(endsAt - clock.now(), clock, paused);

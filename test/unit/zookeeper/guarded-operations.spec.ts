@@ -146,6 +146,20 @@ describe('A guarded write that has no answer for the connectTimeout', () => {
     await world.clock.runUntil(() => world.server.tree.get('/data') !== undefined);
   });
 
+  it.each([0, 100])(
+    'is refused as soon as its client closes, %i ms later, as the servers cannot be reached',
+    async (ms) => {
+      await cutOff();
+      const write = lease.guard(zooKeeperOperations([{ op: 'create', path: '/data' }]));
+      const refused = expect(write).rejects.toBeInstanceOf(LockLostError);
+      if (ms > 0) await world.clock.advance(ms);
+      const closedAt = world.clock.now();
+      void client.locks.close();
+      await world.clock.runUntil(refused);
+      expect(world.clock.now()).toBe(closedAt);
+    },
+  );
+
   it('as the process stood still, takes the answer that is read right after that', async () => {
     client.network.latency = () => 2_501; // there, and back: as a timer that is due fires before a socket is read
     const write = lease.guard(zooKeeperOperations([{ op: 'create', path: '/data' }]));
