@@ -132,6 +132,17 @@ describe('The worker that keeps a session', () => {
     expect(proofs.at(-1)!.sentAt).toBeLessThanOrEqual(stalledAt + MAX_STALL);
   });
 
+  it.each([null, { ...INTERRUPTED, id: 'b2' }])(
+    'leaves it when the main thread has lost it, and has %j',
+    async (session) => {
+      await live(1_000);
+      await clock.runUntil(() => proofs.length > 0);
+      sign.give(clock);
+      standby.receive(session);
+      expect(servers.log).toEqual(['opened', 'dropped']);
+    },
+  );
+
   it('does not attach again where the main thread, which lives, has cut it off', async () => {
     await live(1_000);
     await clock.runUntil(() => proofs.length > 0);

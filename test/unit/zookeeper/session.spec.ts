@@ -457,6 +457,19 @@ describe('The session of a client', () => {
     expect(connection.session?.isAlive).toBe(true);
   });
 
+  it.each<[string, (given: LinkListener) => void]>([
+    ['takes another step', (given) => given.onProgress!()],
+    ['is accepted', (given) => given.onConnected(CREDENTIALS)],
+  ])('is tried elsewhere also if a link %s after it was given up', async (_, late) => {
+    const links: LinkListener[] = [];
+    server.connected = (listener) => void links.push(listener);
+    connect(30_000);
+    await clock.runUntil(() => links.length === 2);
+    late(links[0]!);
+    expect(connection.session).toBeUndefined();
+    await clock.runUntil(() => links.length === 3, 5_100);
+  });
+
   it('is none the worse for a request that the driver throws on', async () => {
     server.connected = (listener) => listener.onConnected(CREDENTIALS);
     server.answer = ({ op }, reply) => {
