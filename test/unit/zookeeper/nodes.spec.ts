@@ -131,6 +131,36 @@ describe('The directories of locks', () => {
     },
   );
 
+  describe('that were made in vain', () => {
+    it.each<[string, (parents: ContainerParents) => Promise<unknown>]>([
+      ['were there before', () => createPlain('/a')],
+      [
+        'have data now',
+        async (parents) => {
+          await parents.make('/a');
+          await client.connection.setData('/a', Buffer.from('5'));
+        },
+      ],
+      [
+        'were made anew, and may lack the list',
+        async (parents) => {
+          await parents.make('/a');
+          world.server.remove('/a');
+          client.network.once('lost', ({ op }) => op === 'setAcl');
+          await parents.make('/a').catch(() => {});
+        },
+      ],
+    ])('stay if they %s', async (_, change) => {
+      const parents = parentsWith(ACL);
+      const changed = change(parents);
+      const making = parents.make('/a');
+      await run(changed);
+      await isBack();
+      await run(parents.discard('/a', making));
+      expect(nodeAt('/a')).toBeDefined();
+    });
+  });
+
   it('may be nodes with data, which then get it too', async () => {
     const parents = parentsWith(ACL);
     await run(parents.create('/count', Buffer.from('5')));
