@@ -3,6 +3,7 @@ import * as errors from '../../../lib/core/errors/index.js';
 import {
   LockAbortedError,
   LockClientClosedError,
+  LockClientUnknownError,
   LockConnectionError,
   LockError,
   LockKeyError,
@@ -68,6 +69,12 @@ describe('An error of a lock', () => {
     const whole = new LockTimeoutError(9, { key: 'all', cause: error });
     expect(whole.holder).toBe(holder);
     expect(whole.message).toContain('last seen held by "O.pay"');
+  });
+
+  it('of an unknown client names those that there are', () => {
+    const messageWith = (...known: string[]) => new LockClientUnknownError('a', known).message;
+    expect(messageWith()).toMatch(/^There is no lock client "a"; registered: none\. /);
+    expect(messageWith('b', 'c')).toMatch(/; registered: "b", "c"\. /);
   });
 
   it('is an instance of Error, of LockError, and of its own class only', () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { SystemClock, systemClock } from '../../../lib/core/clock.js';
+import { type Clock, SystemClock, systemClock, type Timer } from '../../../lib/core/clock.js';
 import { TimerWheelClock } from '../../../lib/core/timer-wheel-clock.js';
 import { settleWithin } from '../../../lib/core/internal/timers.js';
 import { Deferred, VirtualClock } from '../../support/time.js';
@@ -261,6 +261,16 @@ describe('A lazy clock', () => {
     await behind.runUntil(() => fired.length > 0);
   });
 
+  it('fires in time after a tick that came late', async () => {
+    set('timer', 500);
+    behind.stall(350);
+    await behind.advance(0);
+    await behind.advance(149);
+    expect(fired).toEqual([]);
+    await behind.advance(1);
+    expect(fired).toEqual(['timer 500']);
+  });
+
   it('takes a cancel from within, and a timer that is set by another', async () => {
     clock.setTimer(() => set('second', 700), 700);
     await behind.advance(1_400);
@@ -271,6 +281,32 @@ describe('A lazy clock', () => {
     for (let i = 0; i < 3; i++) set('timer', 1_000).cancel();
     await behind.advance(400);
     expect(behind.isIdle).toBe(true);
+  });
+
+  it.each([0, 75, 150, 199])(
+    'has a timer set on the clock behind from 200 to 400 ms on, %d ms after its last tick',
+    async (since) => {
+      let passedOn = 0;
+      const setTimer: Clock['setTimer'] = (fn, timeout, background) => {
+        if (background !== true) passedOn += 1;
+        return behind.setTimer(fn, timeout);
+      };
+      clock = new TimerWheelClock({ now: () => behind.now(), setTimer });
+      clock.setTimer(() => {}, 50_000, true);
+      await behind.advance(since);
+      set('timer', 30_000);
+      await behind.advance(199);
+      expect(passedOn).toBe(0);
+      await behind.advance(201);
+      expect(passedOn).toBe(1);
+    },
+  );
+
+  it('leaves nothing behind of one that another has cancelled in a tick that came late', async () => {
+    const timers: Timer[] = [clock.setTimer(() => timers[1]!.cancel(), 500), set('later', 30_000)];
+    behind.stall(1_000);
+    await behind.advance(400);
+    expect([fired, behind.isIdle]).toEqual([[], true]);
   });
 
   it('sets one timer of the clock behind for all that are cancelled soon', () => {
