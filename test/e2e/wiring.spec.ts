@@ -331,6 +331,38 @@ describe('A method that overrides a locked one', () => {
     ]);
   });
 
+  /** What a decorator does that wraps a method and copies no metadata. */
+  const Wrapped: MethodDecorator = (_, __, descriptor) => {
+    const method = descriptor.value as (...args: unknown[]) => unknown;
+    const wrapper = function (this: unknown, ...args: unknown[]) {
+      return method.apply(this, args);
+    };
+    return { ...descriptor, value: wrapper as never };
+  };
+
+  class Heir extends Derived {}
+
+  class Locked extends Base {
+    @Wrapped
+    @WithMutex('a')
+    override async bare(): Promise<void> {}
+  }
+
+  class Borrowing extends Base {}
+  const borrowed = Object.getOwnPropertyDescriptor(Base.prototype, 'locked')!;
+  Object.defineProperty(Borrowing.prototype, 'calling', borrowed);
+
+  it.each<[string, Type, string[]]>([
+    ['is warned of where a class without one of its own inherits it', Heir, ['Derived.bare']],
+    ['is none where another decorator is above the lock', Locked, []],
+    ['is none where the method has a lock from elsewhere', Borrowing, []],
+  ])('without a lock %s', async (_, provider, overrides) => {
+    const logger = new RecordingLogger();
+    await apps.boot({ providers: [provider], logger });
+    const warned = logger.lines.flatMap((line) => /warn: (\S+) runs without/.exec(line)?.[1] ?? []);
+    expect(warned).toEqual(overrides);
+  });
+
   it('without a lock is warned of at boot, once', async () => {
     const logger = new RecordingLogger();
     const providers = [Derived, { provide: 'again', useClass: Derived }, Base];
