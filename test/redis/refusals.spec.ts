@@ -410,6 +410,36 @@ describe('A lock client with a server user that', () => {
     expect(await other.mutex(key).tryAcquire()).toBeUndefined();
   });
 
+  describe.each(['ioredis', 'node-redis'] as const)('by %s', (driver) => {
+    const connectTo = (database: number, user = '') =>
+      ({ driver, connect: `redis://${user}${HOST}:${server().port}/${database}` }) as const;
+
+    it('may not select its database any more has no lock in another one', async () => {
+      const name = `wanderer-${driver}`;
+      await userWho(name);
+      const client = await made(connectTo(3, `${name}:${PASSWORD}@`));
+      await client.connect();
+      const lease = await client.mutex(`held ${driver}`).acquire();
+      const reasons: string[] = [];
+      client.on('connection', ({ reason }) => void reasons.push(reason));
+      await server().command('ACL', 'SETUSER', name, '-select');
+      await server().command('CLIENT', 'KILL', 'USER', name);
+      await eventually('it is refused', () => reasons.some((it) => /NOPERM .*select/.test(it)));
+      const free = client.mutex(`free ${driver}`);
+      await expect(free.tryAcquire({ wait: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+      expect(lease.isHeld).toBe(true);
+      await server().command('ACL', 'SETUSER', name, '+select');
+      await (await free.acquire({ wait: 20_000 })).release();
+      expect(await client.mutex(`held ${driver}`).isLocked()).toBe(true);
+    });
+
+    it('names a database that there is not cannot connect, and hears why', async () => {
+      const client = await made({ ...connectTo(99), connectTimeout: 300 });
+      const connecting = client.connect();
+      await expect(connecting).rejects.toThrow(/within 300 ms \(.*DB index is out of range\)/);
+    });
+  });
+
   it('may not publish is warned of it once, and leaves nothing locked forever', async () => {
     const client = await made(await userWho('mute', 'resetchannels'));
     await client.connect();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.js';
 import { isRedisCluster, type RedisClient, type RedisNode } from './ioredis.js';
-import { isReadOnly, isRefusal, reasonOf, replyText } from './redis-error.js';
+import { isOfSelect, isReadOnly, isRefusal, reasonOf, replyText } from './redis-error.js';
 import { Refusals } from './refusals.js';
 
 /**
@@ -74,7 +74,7 @@ export class ConnectionStates {
     this.#listen('close', () => this.#suspended());
     this.#listen('end', () => this.#end());
     this.#listen('-node', () => this.#isReady && this.wake()); // a replica of the node may take over
-    this.#listen('error', (error) => (this.#lastError = reasonOf(error)));
+    this.#listen('error', (error) => this.#failedToConnect(error));
   }
 
   get #isReady(): boolean {
@@ -142,6 +142,13 @@ export class ConnectionStates {
     this.#renewal = 'closing';
     this.#lastError = replyText(error);
     client.disconnect(true);
+  }
+
+  /** Where the server does not select the database, ioredis would go on in database 0, which has other locks: it starts again. */
+  #failedToConnect(error: unknown): void {
+    const { client } = this.settings;
+    this.#lastError = reasonOf(error);
+    if (isOfSelect(error) && !isRedisCluster(client)) client.disconnect(true);
   }
 
   #suspended(): void {

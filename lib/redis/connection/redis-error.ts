@@ -92,6 +92,11 @@ interface IoRedisError {
   readonly lastNodeError?: unknown;
 }
 
+/** Whether it is the reply to a command that was to select a database; with ioredis only. */
+export function isOfSelect(error: unknown): boolean {
+  return isReply(error) && (error as IoRedisError).command?.name === 'select';
+}
+
 /**
  * Returns the error without the arguments of its command, which ioredis adds to it: those of AUTH are the password, and an error
  * tracker sends away everything that hangs on an error.
