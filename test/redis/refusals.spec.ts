@@ -433,6 +433,30 @@ describe('A lock client with a server user that', () => {
       expect(await client.mutex(`held ${driver}`).isLocked()).toBe(true);
     });
 
+    it('has another password for a while goes on when it has its own again', async () => {
+      const name = `changed-${driver}`;
+      await userWho(name);
+      const client = await made(connectTo(0, `${name}:${PASSWORD}@`));
+      await client.connect();
+      const held = client.mutex(`released ${driver}`);
+      const lease = await held.acquire();
+      let refusals = 0;
+      client.on(
+        'connection',
+        ({ reason }) => void (refusals += reason.includes('WRONGPASS') ? 1 : 0),
+      );
+      await server().command('ACL', 'SETUSER', name, 'resetpass', '>another');
+      await server().command('CLIENT', 'KILL', 'USER', name);
+      await eventually('it is refused', () => refusals > 0);
+      const acquired = client.mutex(`free ${driver}`).acquire({ wait: 20_000 });
+      await lease.release();
+      const before = refusals;
+      await eventually('it is refused with what it has to send', () => refusals > before + 1);
+      await server().command('ACL', 'SETUSER', name, 'resetpass', `>${PASSWORD}`);
+      await (await acquired).release();
+      await eventually('it is released', async () => !(await held.isLocked()));
+    });
+
     it('names a database that there is not cannot connect, and hears why', async () => {
       const client = await made({ ...connectTo(99), connectTimeout: 300 });
       const connecting = client.connect();

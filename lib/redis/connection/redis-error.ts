@@ -20,7 +20,16 @@ const REDIRECTIONS = /^Too many Cluster redirections\. Last error: ReplyError: /
 
 /** Whether it is a reply of the server, as opposed to a connection error. */
 export function isReply(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
+  return error instanceof Error && error.name === 'ReplyError' && !isOfLogin(error);
+}
+
+/**
+ * Whether a new connection was refused the login. ioredis rejects all that waits for it with that reply, but only the connection
+ * was refused: the credentials may be replaced, and a later connection may be logged in.
+ */
+function isOfLogin({ command, message }: IoRedisError & Error): boolean {
+  if (command?.name === 'info') return message.startsWith('NOAUTH'); // ioredis' look at the server, where it has no credentials
+  return command?.name === 'auth' || command?.name === 'hello';
 }
 
 /** An error like that of a driver, for a reply that came as data. */
