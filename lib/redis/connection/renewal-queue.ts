@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock.js';
-import type { Renewable } from './renewal-schedule.js';
+import { isRenewed, type Renewable } from './renewal-schedule.js';
 
 /** Maximum number of commands to one server that are not answered. */
 const IN_FLIGHT = 32;
@@ -9,7 +9,7 @@ const AT_ONCE = 16;
 /** Holds that wait to be renewed by one command. */
 interface Batch {
   readonly holds: readonly Renewable[];
-  /** The first deadline of its holds. */
+  /** See {@link firstDeadline}. */
   readonly deadline: number;
 }
 
@@ -17,7 +17,7 @@ interface Batch {
  * Renewals that are due at one server. However many there are, few are sent at a time, so neither the server nor this process
  * is kept from anything else; those whose leases end first are sent first.
  *
- * Invariant: `renew` is called for a batch no later than at its first deadline, whether the server answers or not, or as
+ * Invariant: `renew` is called for a batch no later than at its deadline, whether the server answers or not, or as
  * soon after that as the event loop allows. It has to find the holds that are lost by then.
  */
 export class RenewalQueue {
@@ -101,7 +101,9 @@ export class RenewalQueue {
   }
 }
 
-/** The first deadline of the holds. */
+/** The first deadline of the holds that are renewed, or of all where none is: those that are only asked for end by themselves. */
 export function firstDeadline(holds: readonly Renewable[]): number {
-  return holds.reduce((first, { deadline }) => Math.min(first, deadline), Infinity);
+  const renewals = holds.filter(isRenewed);
+  const urgent = renewals.length > 0 ? renewals : holds;
+  return urgent.reduce((first, { deadline }) => Math.min(first, deadline), Infinity);
 }

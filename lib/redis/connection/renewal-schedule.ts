@@ -48,6 +48,9 @@ export interface Renewable extends Renewal {
   expired(): void;
 }
 
+/** Whether its lease is renewed, and not only asked for. */
+export const isRenewed = ({ period }: Renewable): boolean => period === undefined;
+
 /**
  * Has the watchdog ask whether the server still knows a hold whose lease is not renewed: nothing else would detect that it has
  * forgotten it, as after a failover that keeps the connections.

@@ -6,7 +6,7 @@ import type { HoldMirror } from '../renewal-worker/hold-mirror.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isPassing } from './redis-error.js';
 import { firstDeadline, RenewalQueue } from './renewal-queue.js';
-import { type Renewable, type Renewal, RenewalSchedule } from './renewal-schedule.js';
+import { isRenewed, type Renewable, type Renewal, RenewalSchedule } from './renewal-schedule.js';
 
 /** Delay before a failed renewal is sent again, in ms. */
 const RETRY_AFTER = 100;
@@ -217,8 +217,6 @@ export class Watchdog {
     }
   }
 }
-
-const isRenewed = ({ period }: Renewable): boolean => period === undefined;
 
 /**
  * Whether the server may refuse the command for having several keys: some of them have moved while their slot is migrated.

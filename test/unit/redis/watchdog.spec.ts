@@ -418,6 +418,20 @@ describe('Renewal', () => {
       await clock.runUntil(() => node.sent.length === 3, 51);
     });
 
+    it('does not end the wait for the answer to the renewals in the same command', async () => {
+      const held = hold('renewed', 3 * PERIOD);
+      const brief = new Held('brief', clock, 0);
+      Object.assign(brief, { period: PERIOD, deadline: 1.5 * PERIOD });
+      renewal.add(brief);
+      await runs(1);
+      expect(fieldsOf(node.last)).toEqual(['renewed', 'brief']);
+      await clock.advance(PERIOD);
+      await answer([1, 0]);
+      expect(held.told).toContain(3 * PERIOD);
+      expect(brief.told).toEqual([`expired at ${clock.now()}`]);
+      expect(node.sent).toHaveLength(1);
+    });
+
     it('is sent again for each by itself when one of them is refused', async () => {
       const [good, bad] = [asked('good'), asked('bad')];
       node.reply = (command) =>
