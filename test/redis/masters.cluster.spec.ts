@@ -488,6 +488,92 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
     }, 60_000);
   });
 
+  describe('In a slot that is moving, while the keys of a command are there,', () => {
+    /** What happens before the slot moves; returns what happens then. */
+    type Part = (
+      key: string,
+      locks: readonly [RedisLockClient, RedisLockClient],
+      names: () => Promise<string[]>,
+    ) => Promise<(move: (name: string) => Promise<void>) => Promise<unknown>>;
+
+    const readerBeside = (what: 'expired' | 'moved'): Part => {
+      return async (key, [mine, theirs], names) => {
+        const lease = await read(mine, key).acquire();
+        const isBrief = what === 'expired' && { lease: 500 };
+        const other = await theirs
+          .readWriteLock(key)
+          .readLock()
+          .acquire({ ...isBrief });
+        const hold = (await names()).find((name) => name.includes(`${other.holder}:rwlock`))!;
+        return async (move) => {
+          if (what === 'moved') await move(hold);
+          await eventually(`it has ${what}`, async () => !(await names()).includes(hold));
+          await lease.release();
+          if (what === 'expired')
+            await eventually('it is free', async () => !(await names()).includes(key));
+          else expect(other.isHeld).toBe(true);
+        };
+      };
+    };
+
+    const lastInQueue: Part = async (key, [mine, theirs], names) => {
+      await fair(mine, key).acquire();
+      const isQueued = async () =>
+        (await names()).some((name) => name.startsWith('redisson_lock_queue:'));
+      const given = new AbortController();
+      const waiting = fair(theirs, key).acquire({ signal: given.signal });
+      const aborted = expect(waiting).rejects.toBeDefined();
+      await eventually('it queues', isQueued);
+      return async () => {
+        given.abort();
+        await aborted;
+        await eventually('it has left', async () => !(await isQueued()));
+      };
+    };
+
+    const lastOfWaiters: Part = async (key, [mine, theirs]) => {
+      const server = await cluster().masterOf(key);
+      const waiters = `interlock_waiters:{${key}}`;
+      const lease = await mine.mutex(key).acquire();
+      await server.command('ZADD', waiters, -(Date.now() + LONG_LEASE), 'dead:1'); // it listens
+      const waiting = theirs.mutex(key).acquire();
+      await eventually('it is woken by itself', async () => {
+        const channels = (await server.command('PUBSUB', 'SHARDCHANNELS')) as string[];
+        return channels.some((channel) => channel.includes(`{${key}}:`));
+      });
+      await server.command('ZREM', waiters, 'dead:1');
+      return async () => {
+        await lease.release();
+        return waiting;
+      };
+    };
+
+    it.each<[string, Part]>([
+      ['a reader is released beside one that has expired', readerBeside('expired')],
+      ['a reader is released beside one whose hold has moved', readerBeside('moved')],
+      ['the last waiter for a fair mutex gives up', lastInQueue],
+      ['a mutex is released that has one waiter left', lastOfWaiters],
+    ])(
+      '%s',
+      async (name, part) => {
+        const options = { watchdogTimeout: LONG_LEASE };
+        const clients = [await direct(options), await direct(options)] as const;
+        const key = `${name} ${driver}`;
+        const before = await cluster().masterOf(key);
+        const slot = (await before.command('CLUSTER', 'KEYSLOT', key)) as number;
+        const names = () =>
+          before.command('CLUSTER', 'GETKEYSINSLOT', slot, 9) as Promise<string[]>;
+        const then = await part(key, clients, names);
+        const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+        await cluster().migrate(key, async (move) => void (await then(move)));
+        await Promise.all(clients.map((client) => client.close()));
+        expect(warn).not.toHaveBeenCalled();
+        warn.mockRestore();
+      },
+      60_000,
+    );
+  });
+
   describe('A mutex on a Redis Cluster after the failure of its master', () => {
     it('can still be locked and unlocked (Redisson: RedissonLockTest testLockFailoverInCluster)', async () => {
       const client = await direct();

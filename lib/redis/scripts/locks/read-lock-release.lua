@@ -20,8 +20,14 @@ if redis.call('hdel', lock, ARGV[1]) == 0 then
   return -1
 end
 
+-- A hold that has expired, or has moved with a part of the slot, is no longer on this server: then the set says when it ends.
 local function leftOf(reader)
-  return redis.call('pttl', ARGV[3] .. ':' .. reader .. ':rwlock_timeout:1')
+  local left = redis.pcall('pttl', ARGV[3] .. ':' .. reader .. ':rwlock_timeout:1')
+  if type(left) == 'table' then
+    left = redis.call('zscore', readers, reader) - now
+    return left > 0 and left or -2
+  end
+  return left
 end
 
 local function forget(reader)
@@ -29,9 +35,14 @@ local function forget(reader)
   redis.call('zrem', readers, reader)
 end
 
+-- Beside the mode: the set ends with the last reader.
+local function areReadersLeft()
+  return redis.call('hlen', lock) > 1
+end
+
 -- Expired holds are few: each is removed once, those between living ones a hundred at a time.
 local function longestOfReaders()
-  if redis.call('hlen', lock) == 1 then -- only the mode: the set ended with the last reader
+  if not areReadersLeft() then
     return 0
   end
   for _, reader in ipairs(redis.call('zrangebyscore', readers, '-inf', now, 'limit', 0, 100)) do
@@ -39,7 +50,7 @@ local function longestOfReaders()
       forget(reader)
     end
   end
-  while true do
+  while areReadersLeft() do
     local last = redis.call('zrevrange', readers, 0, 0)[1]
     local left = last and leftOf(last) or 0
     if not last or left > 0 then
@@ -47,6 +58,7 @@ local function longestOfReaders()
     end
     forget(last)
   end
+  return 0
 end
 
 local isWritten = redis.call('hget', lock, 'mode') == 'write' -- by the same caller; it ends only with that

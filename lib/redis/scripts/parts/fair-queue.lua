@@ -25,13 +25,19 @@ local function forget(waiters)
   inChunks('zrem', alive, waiters)
 end
 
+-- The waiter at that place, or false. A queue that this script has emptied is an error while its slot is moving.
+local function at(place)
+  local waiter = redis.pcall('lindex', queue, place)
+  return type(waiter) == 'string' and waiter
+end
+
 local function areAllOurs()
   return redis.call('llen', queue) == redis.call('zcard', alive)
 end
 
 -- Sets the deadline of a waiter that has become the last: it may not have been changed for those that left ahead of it.
 local function setLast()
-  local last = redis.call('lindex', queue, -1)
+  local last = at(-1)
   if last and areAllOurs() then
     local most = math.max(redis.call('pttl', lock), 0) + redis.call('llen', queue) * wait
     redis.call('zadd', timeouts, 'xx', now + most, last)
@@ -45,8 +51,8 @@ local function leave(waiter)
     redis.call('lrem', queue, 1, waiter) -- first: a server without memory refuses what shifts, unless something was written
   end
   forget({ waiter })
-  if not place then
-    return false
+  if not place or not at(0) then
+    return place
   end
   local from = areAllOurs() and math.max(place, redis.call('llen', queue) - 1) or place
   local behind = redis.call('lrange', queue, from, -1)
@@ -114,7 +120,7 @@ end
 -- more of them may follow.
 local function dropOverdue()
   for _ = 1, DEAD_AT_ONCE do
-    local head = redis.call('lindex', queue, 0)
+    local head = at(0)
     if not head or head == holder or redis.call('zscore', alive, head) then
       return false
     end
@@ -132,7 +138,7 @@ end
 local function firstInLine()
   local more = removeDead()
   more = dropOverdue() or more
-  return redis.call('lindex', queue, 0), more
+  return at(0), more
 end
 
 local function wake(waiter)

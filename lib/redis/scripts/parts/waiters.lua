@@ -66,7 +66,7 @@ end
 local function wakeNext(waiters, publish, channel, heard)
   local woken = wakeRegistered(waiters, publish, channel, 1)
   if heard == 0 and woken > 0 then
-    redis.call('zremrangebyscore', waiters, '-inf', '(0') -- the listener has died
+    redis.pcall('zremrangebyscore', waiters, '-inf', '(0') -- the listener has died
   end
   return heard + woken
 end
