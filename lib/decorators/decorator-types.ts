@@ -87,17 +87,22 @@ type AllOf<Path> = (Path extends unknown ? (required: Requirement<Path>) => void
   ? All
   : never;
 
-type Stream = Observable<unknown> | AsyncGenerator<unknown, unknown, never>;
+/** An async generator is an iterator; so is what libraries return for events, which has less. */
+type Stream = Observable<unknown> | AsyncIterableIterator<unknown, unknown, never>;
 type StreamMethod = (...args: never[]) => Stream;
 
 type ValueOf<S> =
-  S extends Observable<infer T> ? T : S extends AsyncGenerator<infer T, unknown, never> ? T : never;
+  S extends Observable<infer T>
+    ? T
+    : S extends AsyncIterableIterator<infer T, unknown, never>
+      ? T
+      : never;
 
 /** The return type of a generator; `unknown` for an Observable. */
-type EndOf<S> = S extends AsyncGenerator<unknown, infer T, never> ? T : unknown;
+type EndOf<S> = S extends AsyncIterableIterator<unknown, infer T, never> ? T : unknown;
 
 /**
- * As `AsyncMethodDecorator`, for methods that return an `Observable` and for async generators. The value type includes `Busy`.
+ * As `AsyncMethodDecorator`, for methods that return an `Observable` or an async iterator. The value type includes `Busy`.
  * For methods that may end without having run, the return type of a generator includes `Early`.
  */
 export type StreamMethodDecorator<

@@ -16,7 +16,7 @@ import type { StreamMethodDecorator } from './decorator-types.js';
  *   stream, the disconnect of the client).
  * - An async generator: from the first `next()`, before its body runs, until it has ended or the consumer has left it, as
  *   `for await` does with `break`. Leaving it before the grant ends the wait. A generator that is neither finished nor left
- *   keeps the lock.
+ *   keeps the lock. So it is with a method that returns another async iterator: give it `as: 'generator'`.
  *
  * Of a method that is not seen to return the one or the other, as of a generator compiled for ES2017 or below another decorator,
  * the result can be used as either. Used as what the method does not return, it fails with `LockDecoratorTargetError`. Where

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { types } from 'node:util';
 import { defer, Observable, type ObservableInput, Subject, takeUntil } from 'rxjs';
 import { LockAbortedError } from '../core/index.js';
+import { onAbort } from '../core/internal/timers.js';
 
 /** Runs `flow` under a lock; settles as it does. `signal` aborts the wait for the lock. */
 export type Around = (flow: () => unknown, signal: AbortSignal) => Promise<unknown>;
@@ -99,16 +101,20 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
   #loss?: Error;
   #giveUp?: (loss: Error) => void;
   #ended?: Promise<void>;
+  #isAwaited = false;
 
   constructor(
     private readonly inScope: Scope,
     make: () => AsyncIterable<unknown>,
+    left: AbortSignal,
   ) {
     this.#source = inScope(() => make()[Symbol.asyncIterator]() as AsyncIterator<unknown, unknown>);
+    onAbort(left, () => this.#endWait());
   }
 
   next(value?: unknown): Step {
-    return this.#step(() => this.#source.next(value));
+    this.#isAwaited = true;
+    return this.#step(() => this.#source.next(value)).finally(() => (this.#isAwaited = false));
   }
 
   return(value?: unknown): Step {
@@ -140,6 +146,15 @@ class ScopedGenerator implements AsyncIterableIterator<unknown, unknown> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /**
+   * The consumer leaves while it waits for a value. A generator would queue the request; another iterator, such as one of events,
+   * can end that wait, which may otherwise last for ever.
+   */
+  #endWait(): void {
+    if (!this.#isAwaited || types.isGeneratorObject(this.#source)) return;
+    this.inScope(async () => await this.#source.return?.()).catch(() => {}); // `end` calls it too, and is heard
   }
 
   #step(move: () => Step | IteratorResult<unknown, unknown>): Step {
@@ -200,7 +215,8 @@ async function* underLock(
     leave(source?.end());
   });
   try {
-    source = new ScopedGenerator(inScope, make);
+    if (left.aborted) return undefined; // in the turn of the grant
+    source = new ScopedGenerator(inScope, make, left);
     return yield* source;
   } finally {
     leave(source?.end());

@@ -12,6 +12,24 @@ import {
 import { Deferred, eventually } from '../support/time.js';
 import { contention, isFree, useEmbeddedApp } from './support/apps.js';
 
+/** Events that never come, until it is left: an iterator that is no generator, as of PubSub. */
+class Silence implements AsyncIterableIterator<number> {
+  readonly #end = new Deferred<IteratorReturnResult<undefined>>();
+
+  next(): Promise<IteratorReturnResult<undefined>> {
+    return this.#end.promise;
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    this.#end.resolve({ done: true, value: undefined });
+    return this.#end.promise;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
 @Injectable()
 class Exports {
   readonly log: string[] = [];
@@ -61,6 +79,16 @@ class Exports {
   @LockStream('export', { onBusy: (error) => error.code })
   async *answering(): AsyncGenerator<string> {
     yield* this.rows(1);
+  }
+
+  @LockStream('export', { as: 'generator' })
+  events(): AsyncIterableIterator<number> {
+    return new Silence();
+  }
+
+  @LockStream('export', { as: 'generator' })
+  eventsInside(): AsyncIterableIterator<number> {
+    return this.events();
   }
 
   @LockStream('export', { onLost: 'abort' })
@@ -171,6 +199,25 @@ describe('@LockStream on an async generator', () => {
     expect(service().log).toEqual([]);
   });
 
+  it.each([
+    ['leaves', (events: AsyncIterator<number>) => events.return!()],
+    ['throws', (events: AsyncIterator<number>) => events.throw!('x').catch(() => {})],
+  ])(
+    'releases the lock of events when the consumer %s while it waits for one',
+    async (_, leave) => {
+      for (const open of ['events', 'eventsInside'] as const) {
+        const acquired = new Promise((resolve) => app.client.on('acquired', resolve));
+        const events = service()[open]();
+        const next = events.next();
+        await acquired;
+        await new Promise((resolve) => setImmediate(resolve)); // the method runs
+        await leave(events);
+        expect(await next).toEqual({ done: true, value: undefined });
+        expect(await isFree(lock())).toBe(true);
+      }
+    },
+  );
+
   it('reports that the lock is busy', async () => {
     const holder = await lock().acquire();
     await expect(all(service().impatient())).rejects.toBeInstanceOf(LockTimeoutError);
@@ -227,5 +274,21 @@ describe('@LockStream on an async generator', () => {
       providers: [Exports, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
     });
     expect(await all(fake.get(Exports).failing(new Error('x'))).catch(String)).toBe('Error: x');
+  });
+
+  it('does not run when the consumer leaves in the turn of the grant', async () => {
+    const open: AsyncIterator<number>[] = [];
+    const around = (_plan: unknown, _args: unknown, proceed: () => unknown) => {
+      const work = proceed(); // granted
+      for (const each of open) void each.return!();
+      return work;
+    };
+    const fake = await app.apps.boot({
+      clients: [],
+      providers: [Exports, { provide: LOCK_INTERCEPTOR, useValue: { around } }],
+    });
+    const events = fake.get(Exports).events();
+    open.push(events);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 });

@@ -150,6 +150,11 @@ export class Accepted {
     if (isWanted) yield id;
   }
 
+  @LockStream('literal', { as: 'generator' })
+  iterator(events: AsyncIterable<string>): AsyncIterableIterator<string> {
+    return events[Symbol.asyncIterator]() as AsyncIterableIterator<string>;
+  }
+
   @LockStream('literal')
   async *returningGenerator() {
     yield 1;
