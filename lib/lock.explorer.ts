@@ -32,8 +32,8 @@ type InstanceWrapper = ReturnType<NestModule['providers']['get']> & object;
 type MarkedWrapper = InstanceWrapper & { instance: object };
 
 /**
- * Scans all providers, controllers, and guards, pipes, interceptors and filters of routes at boot, and those of each module that
- * is loaded lazily. Of those with locked methods it sets the interceptor on the instances that Nest did not construct itself
+ * Scans all providers, controllers, middleware, and guards, pipes, interceptors and filters of routes at boot, and those of each
+ * module that is loaded lazily. Of those with locked methods it sets the interceptor on the instances that Nest did not construct itself
  * (`useFactory`, `useValue`), and checks that every plan can be carried out; it never wraps a method. The leadership handlers it
  * registers with their elections.
  */
@@ -200,9 +200,10 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Nest's `DiscoveryService` does not know those of the routes, which their classes name only. */
-function wrappersOf({ providers, controllers, injectables }: NestModule): InstanceWrapper[] {
-  return [providers, controllers, injectables].flatMap((them) => [...them.values()]);
+/** Nest's `DiscoveryService` does not know those of the routes, which their classes name only, and middleware. */
+function wrappersOf(module: NestModule): InstanceWrapper[] {
+  const { providers, controllers, injectables, middlewares } = module;
+  return [providers, controllers, injectables, middlewares].flatMap((them) => [...them.values()]);
 }
 
 /** Whether it has locked methods or leadership handlers. */

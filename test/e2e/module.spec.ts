@@ -13,7 +13,10 @@ import {
   type CallHandler,
   type CanActivate,
   type ExceptionFilter,
+  type MiddlewareConsumer,
   type NestInterceptor,
+  type NestMiddleware,
+  type NestModule,
   type PipeTransform,
 } from '@nestjs/common';
 import { ConfigModule, ConfigService } from '@nestjs/config';
@@ -279,6 +282,27 @@ describe('LockModule', () => {
       list(): void {}
     }
     const error = await apps.bootError({ controllers: [Reports] });
+    expect(error).toBeInstanceOf(LockClientUnknownError);
+    expect(error.message).toContain('which Archive.store asks for');
+  });
+
+  it.each([
+    ['', Scope.DEFAULT],
+    ['request-scoped ', Scope.REQUEST],
+  ])('refuses to boot with %smiddleware that asks for an unknown client', async (_, scope) => {
+    @Injectable({ scope })
+    class Logs extends Archive implements NestMiddleware {
+      use(_request: unknown, _response: unknown, next: () => void): void {
+        next();
+      }
+    }
+    @Module({ providers: [Room] })
+    class Logged implements NestModule {
+      configure(consumer: MiddlewareConsumer): void {
+        consumer.apply(Logs).forRoutes('*path');
+      }
+    }
+    const error = await apps.bootError({ imports: [Logged] });
     expect(error).toBeInstanceOf(LockClientUnknownError);
     expect(error.message).toContain('which Archive.store asks for');
   });
