@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, Scope, type Type } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   LockClientUnknownError,
@@ -269,6 +270,18 @@ describe('An instance that has no lock', () => {
     expect(error.message).toContain(
       'not one that a factory of request or transient scope has made',
     );
+  });
+
+  it('from a factory, before its app is initialised, says so', async () => {
+    const builder = Test.createTestingModule({
+      imports: [LockModule.forRoot()],
+      providers: [{ provide: Orders, useFactory: () => new Orders(apps.room) }],
+    });
+    const app = await builder.compile();
+    const error = await errorOf(app.get(Orders).pay());
+    await app.close();
+    expect(error).toBeInstanceOf(LockInterceptorMissingError);
+    expect(error.message).toContain('from `app.init()` on, a value of a factory');
   });
 
   it('as the method was taken from it, says so', async () => {

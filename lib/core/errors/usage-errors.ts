@@ -71,7 +71,7 @@ export class LockInterceptorMissingError extends LockError {
 }
 
 const UNKNOWN_TO_NEST =
-  'its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it. Nest knows an instance as a provider, a controller, or a value of a factory; not one that a factory of request or transient scope has made, as with `new`: make its class a provider instead, with that scope.';
+  'its instance has no LockInterceptor to take the lock. Let Nest create the instance, in an app or TestingModule that imports LockModule, and call the method on it. Nest knows an instance as a provider, a controller, or, from `app.init()` on, a value of a factory; not one that a factory of request or transient scope has made, as with `new`: make its class a provider instead, with that scope.';
 const WITHOUT_INSTANCE =
   'it was called without its instance, as in `const { method } = service`. Call it as `service.method()`, or pass `() => service.method()`.';
 const WITH_A_MOCK =
