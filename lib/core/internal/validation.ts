@@ -7,6 +7,8 @@ const MAX_BYTES = 512;
 const CONTROL = /\p{Cc}/u;
 /** Nothing that can be seen. */
 const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+/** An object that was turned into text: a DTO, a Map, a promise that nobody awaited. */
+const OBJECT = /\[object \w+\]/;
 /** A missing value that was turned into text, as a whole part of a key. */
 const MISSING = /(?:^|[:/|#])(undefined|null|NaN)(?=$|[:/|#])/;
 const codeOf = (character: string) =>
@@ -21,7 +23,7 @@ const codeOf = (character: string) =>
 export function validateLockKey(key: unknown, context?: LockErrorContext): asserts key is string {
   if (typeof key !== 'string') throw new LockKeyError(key, 'it must be a string', context);
   if (key === '') throw new LockKeyError(key, 'it is empty', context);
-  if (key.includes('[object Object]'))
+  if (OBJECT.test(key))
     throw new LockKeyError(
       key,
       'an object was turned into text; build the key from its fields',
