@@ -92,8 +92,8 @@ function asBootStep(provider: Provider): Provider {
   return {
     ...provider,
     inject: [LOCK_CLIENTS, LOCK_CLIENT_NAME, ...inject],
-    useFactory: (clients: LockClients, _claimed: string, ...args: unknown[]) =>
-      clients.bootStep(() => useFactory(...args)),
+    useFactory: (clients: LockClients, claimed: string, ...args: unknown[]) =>
+      clients.bootStep(() => useFactory(...args), claimed),
   };
 }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown, Optional } from
 import { ModulesContainer } from '@nestjs/core';
 import {
   type LockClient,
+  LockClientClosedError,
   LockClientDuplicateError,
   LockClientUnknownError,
   LockConnectionError,
@@ -21,7 +22,8 @@ const IDLE_LOOKS = 5;
  * The lock clients of an app, by name: opens them at boot, drains and closes them at shutdown.
  *
  * Nest runs no shutdown hooks after a failed boot. So the first failure of a step of ours closes every client that is open or
- * being opened, and all of them fail with that error.
+ * being opened, and all of them fail with that error. In an app that is up, such a step is of a module that is loaded lazily, and
+ * its failure is that of the load alone.
  */
 @Injectable()
 export class LockClients implements OnApplicationShutdown {
@@ -33,6 +35,7 @@ export class LockClients implements OnApplicationShutdown {
   readonly #boot = new LivenessWatch(IDLE_LOOKS);
   readonly #policies = new Map<string, Pick<LockBackendOptions, 'onBusy' | 'onLost'>>();
   #failure?: { readonly error: unknown };
+  #isUp = false;
 
   /** @internal */
   constructor(
@@ -106,7 +109,7 @@ export class LockClients implements OnApplicationShutdown {
       const client = await this.createClient(name, options);
       this.#shutdown.add(client, options);
       if (this.#failure) throw this.#failure.error;
-      this.#boot.add(client);
+      if (!this.#isUp) this.#boot.add(client);
       if (isMade) refuseWithoutBackend(name, options);
       client.on('connection', connectionLogger(this.#logger, name));
       client.on('endangered', endangeredLogger(this.#logger, name));
@@ -117,7 +120,7 @@ export class LockClients implements OnApplicationShutdown {
           `Lock client "${name}" is embedded: its locks exclude only callers in this process, and in this thread of it. For several, choose another backend.`,
         );
       return client;
-    });
+    }, name);
   }
 
   /**
@@ -134,12 +137,17 @@ export class LockClients implements OnApplicationShutdown {
   /**
    * Runs a step of the boot; if it fails, no client is left open.
    *
+   * @param claimed the name of the client that the step is for, which is free again if it fails in an app that is up
    * @internal
    */
-  async bootStep<T>(step: () => Promise<T> | T): Promise<T> {
+  async bootStep<T>(step: () => Promise<T> | T, claimed = ''): Promise<T> {
     try {
       return await step();
     } catch (error) {
+      if (this.#isUp) {
+        if (this.#clients.get(claimed) === undefined) this.#clients.delete(claimed);
+        throw error;
+      }
       this.#failure ??= { error };
       this.#boot.end();
       await this.#shutdown.close();
@@ -153,6 +161,7 @@ export class LockClients implements OnApplicationShutdown {
    * @internal
    */
   booted(): void {
+    this.#isUp = true;
     this.#boot.end();
   }
 
@@ -179,6 +188,7 @@ export class LockClients implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.#boot.end();
     await this.#shutdown.drain();
+    this.#failure ??= { error: new LockClientClosedError() }; // of a module that is loaded from now on
     await this.#shutdown.close();
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, Module, Scope, type Type } from '@nestjs/common';
+import { Injectable, Module, Scope, type DynamicModule, type Type } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  LockClientClosedError,
+  LockClients,
   LockClientUnknownError,
   LockInterceptorMissingError,
   LockModule,
@@ -233,6 +235,53 @@ describe('A module that is loaded lazily', () => {
       await value.pay();
       expect(Bad.led.filter((each) => each === 'paid')).toHaveLength(2);
     });
+  });
+
+  it.each<[string, DynamicModule]>([
+    ['a second default client', LockModule.forRoot()],
+    ['unknown options', LockModule.forRoot({ name: 'lazy', nope: 1 } as never)],
+    [
+      'a server that is not there',
+      LockModule.forRoot({
+        name: 'lazy',
+        backend: 'redis',
+        connect: 'redis://127.0.0.1:1',
+        connectTimeout: 100,
+      }),
+    ],
+    [
+      'a factory that fails',
+      LockModule.forRootAsync({ name: 'lazy', useFactory: () => Promise.reject(new Error('no')) }),
+    ],
+  ])('and fails, for %s, leaves the locks of the app alone', async (_, locks) => {
+    @Module({ imports: [locks] })
+    class LazyModule {}
+    @Module({ imports: [LockModule.forRoot({ name: 'lazy' })] })
+    class AnotherModule {}
+
+    const { room } = apps;
+    const app = await apps.boot({ providers: [Orders, { provide: Room, useValue: room }] });
+    const loader = app.get(LazyModuleLoader);
+    const orders = app.get(Orders);
+    const paid = await apps.held(clientOf(app), 'order', async () => {
+      const paying = orders.pay();
+      await expect(loader.load(() => LazyModule)).rejects.toThrow();
+      return paying;
+    });
+    expect(paid).toBe('paid');
+    expect(app.get(LockClients).names).toEqual(['default']);
+    await loader.load(() => AnotherModule);
+    expect(app.get(LockClients).names).toEqual(['default', 'lazy']);
+  });
+
+  it('after its app was closed gets no lock client', async () => {
+    @Module({ imports: [LockModule.forRoot({ name: 'lazy' })] })
+    class LazyModule {}
+
+    const app = await apps.boot({});
+    await apps.close(app);
+    const error = await errorOf(app.get(LazyModuleLoader).load(() => LazyModule));
+    expect(error).toBeInstanceOf(LockClientClosedError);
   });
 
   it('is looked at once', async () => {
