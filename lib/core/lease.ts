@@ -29,8 +29,8 @@ export interface Lease extends AsyncDisposable {
    * which should reject smaller ones. Costs a round trip the first time, unless it came with the grant. On Redis it is as
    * durable as the server's data.
    *
-   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held, and with the driver's error when the
-   * server does not answer.
+   * Rejects with `LockNotHeldError` or `LockLostError` when the lease is not held. When the server does not answer, it rejects with
+   * `LockConnectionError` on Redis, after the `connectTimeout`, and with the driver's error on ZooKeeper.
    */
   fencingToken(): Promise<bigint>;
   /**

@@ -88,8 +88,8 @@ export interface RedisLockOptions extends WaiterLimits {
    */
   readonly nodeTimeout?: number | undefined;
   /**
-   * Bound on the first connection, on a `tryAcquire` without a `wait` that finds no connection, and on requests that must not
-   * take effect twice, such as those of a latch.
+   * Bound on the first connection, on a `tryAcquire` without a `wait` that finds no connection, on questions such as `holders()`, and
+   * on requests that must not take effect twice, such as those of a latch.
    *
    * @default 15000
    */

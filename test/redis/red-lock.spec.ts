@@ -271,6 +271,21 @@ describe('The fencing token of a lock on five servers', () => {
     await lease.release();
   });
 
+  it('is not waited for longer than the connectTimeout, while the lock is held', async () => {
+    const { servers, key } = stage();
+    const client = await stage().client({ watchdogTimeout: 600_000, connectTimeout: 5_000 });
+    const lease = await stage().onAll(client);
+    for (const i of [0, 1, 2]) servers.all[i]!.freeze();
+    await expect(lease.fencingToken()).rejects.toMatchObject({
+      constructor: LockConnectionError,
+      key,
+    });
+    expect(lease.isHeld).toBe(true);
+    for (const i of [0, 1, 2]) servers.all[i]!.thaw();
+    expect(await lease.fencingToken()).toBeGreaterThan(0n);
+    await lease.release();
+  });
+
   it('can be requested again after too few servers reported it', async () => {
     const { servers, key } = stage();
     const users = servers.all.map((server) => server.client({ maxRetriesPerRequest: 0 }));

@@ -5,6 +5,7 @@ import { lockErrorOf } from '../connection/redis-error.js';
 import { Deadline, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Script } from '../connection/script.js';
 import type { RecipeContext } from '../recipe-context.js';
+import { answerInTime } from './answer-in-time.js';
 import type { RequestNumbers } from '../connection/request-numbers.js';
 
 /** Delay before a failed request is sent again, in ms. */
@@ -53,12 +54,9 @@ export class IdempotentRequests {
     }
   }
 
-  /** Runs a script that may take effect twice. Rejects as `run` does. */
+  /** Runs a script that may take effect twice. Rejects as `answerInTime` does. */
   ask(script: Script, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
-    const { connection } = this.context;
-    return connection.run(script, keys, args).catch((error) => {
-      throw lockErrorOf(error, this.about, connection);
-    });
+    return answerInTime(this.context, this.about, this.context.connection.run(script, keys, args));
   }
 
   #unknownOutcome(cause: unknown): LockConnectionError {

@@ -5,6 +5,7 @@ import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
+import { answerInTime } from './answer-in-time.js';
 import type { HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 
@@ -42,12 +43,13 @@ export class SharedFencingToken {
 
 /** Asks the server for the next token of the hold. Rejects if that is lost, or there is no answer. */
 export async function nextToken(
-  { connection }: RecipeContext,
+  context: RecipeContext,
   commands: LockCommands,
   hold: Hold<HoldBackend & { readonly holder: string; gone(): void }>,
 ): Promise<bigint> {
   const { script, keys, args } = commands.token(hold.backend.holder);
-  const next = await unlessLost(hold, connection.run(script, keys, args));
+  const asking = unlessLost(hold, context.connection.run(script, keys, args));
+  const next = await answerInTime(context, hold.context, asking);
   if (next === null) hold.backend.gone();
   if (hold.lost) throw hold.lost;
   if (next === null) throw new LockNotHeldError(hold.context);
@@ -56,14 +58,15 @@ export async function nextToken(
 
 /** Ensures that no later holder gets a token below `token`; rejects if the lock is not held, or there is no answer. */
 export async function raiseToken(
-  { connection }: RecipeContext,
+  context: RecipeContext,
   commands: LockCommands,
   hold: Hold<HoldBackend & { readonly holder: string }>,
   token: bigint,
 ): Promise<void> {
   const { keys, args } = commands.token(hold.backend.holder);
-  const raising = connection.run(tokenRaise, keys, [...args, String(token)]);
-  if ((await unlessLost(hold, raising)) !== 1) throw new LockNotHeldError(hold.context);
+  const raising = context.connection.run(tokenRaise, keys, [...args, String(token)]);
+  const raised = await answerInTime(context, hold.context, unlessLost(hold, raising));
+  if (raised !== 1) throw new LockNotHeldError(hold.context);
 }
 
 /** Lets the lease expire on the server after `rest` ms, whatever happens to this process. */

@@ -6,6 +6,7 @@ import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
 import { HoldCheck, type Registration, type Renewable } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
+import { answerInTime } from './answer-in-time.js';
 import { GuardedWrites } from './guarded-writes.js';
 import { type NextCaller, nextCallerOf } from './next-caller.js';
 import type { LockCommands } from './lock-commands.js';
@@ -153,7 +154,7 @@ export class RedisHold implements HoldBackend, Renewable {
     const { keys, field, kind, extension } = this;
     const renewal = { keys, field, kind, lease, extension, isExtension: true };
     const renewed = this.context.renewal.renewOne(renewal);
-    const isHeld = await unlessLost(hold, renewed);
+    const isHeld = await answerInTime(this.context, hold.context, unlessLost(hold, renewed));
     if (!hold.isLive) return;
     if (!isHeld) return this.gone();
     this.renewed(sentAt, lease);

@@ -77,7 +77,7 @@ export class RedisLease extends LeaseHandle<RedisHold> {
    * Sets the lease to `lease` ms from now, longer or shorter than before. A lock that is renewed continues with that length.
    *
    * Rejects with `LockOptionsError` if `lease` is below 100 ms, with `LockNotHeldError` or `LockLostError` if the lock is not
-   * held (any more), and as ioredis does if there is no answer.
+   * held (any more), and with `LockConnectionError` if there is no answer within the `connectTimeout`: the shorter one counts then.
    */
   async extend(lease: number): Promise<void> {
     validateLease('lease', lease, this.hold.context);

@@ -7,6 +7,7 @@ import type { LockName } from '../connection/lock-name.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockForceUnlock } from '../scripts/index.js';
 import type { BaseLock } from './base-lock.js';
+import { answerInTime } from './answer-in-time.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { presentHolders } from './lock-holders.js';
 import { waitersOf } from './lock-commands.js';
@@ -71,19 +72,20 @@ export class RedisLock implements Mutex {
     return runWithLease(this.acquire(options), fn);
   }
 
-  /** Resolves to whether the lock is held, which is out of date as soon as it is read. Rejects as ioredis does. */
+  /** Resolves to whether the lock is held, which is out of date as soon as it is read. Rejects as `holders` does. */
   async isLocked(): Promise<boolean> {
-    return Number(await this.context.connection.read('exists', this.name.redisKey)) === 1;
+    return Number(await this.#ask('exists')) === 1;
   }
 
-  /** Resolves to the holder's remaining lease on the server in ms; -2 if the lock is not held, -1 if it does not expire. */
+  /** Resolves to the holder's remaining lease on the server in ms; -2 if the lock is not held, -1 if it does not expire. Rejects as `holders` does. */
   async remainTimeToLive(): Promise<number> {
-    return Number(await this.context.connection.read('pttl', this.name.redisKey));
+    return Number(await this.#ask('pttl'));
   }
 
-  /** Resolves to the current holders. Rejects as ioredis does. */
+  /** Resolves to the current holders. Rejects with `LockConnectionError` if there is no answer in time, and with `LockKeyError`. */
   holders(): Promise<LockHolder[]> {
-    return presentHolders(this.context, this.name);
+    const { context, name, base } = this;
+    return answerInTime(context, base.about, presentHolders(context, name));
   }
 
   /**
@@ -124,5 +126,10 @@ export class RedisLock implements Mutex {
     if (this.isReentrant) return this.base.reenter(options);
     this.base.validate(options);
     return undefined;
+  }
+
+  #ask(command: string): Promise<unknown> {
+    const { context, name, base } = this;
+    return answerInTime(context, base.about, context.connection.read(command, name.redisKey));
   }
 }

@@ -10,6 +10,7 @@ import { readWriteForceUnlock } from '../scripts/index.js';
 import { BaseLock } from './base-lock.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { type LockCommands, waitersOf } from './lock-commands.js';
+import { answerInTime } from './answer-in-time.js';
 import { presentHolders } from './lock-holders.js';
 import { readCommands, writeCommands } from './read-write-commands.js';
 import type { SharedFencingToken } from './redis-grant.js';
@@ -152,9 +153,10 @@ export class RedisReadWriteLock implements ReadWriteLock {
     return this.#writeLock;
   }
 
-  /** Resolves to the current holders. Rejects as ioredis does. */
+  /** Resolves to the current holders. Rejects with `LockConnectionError` if there is no answer in time, and with `LockKeyError`. */
   holders(): Promise<LockHolder[]> {
-    return presentHolders(this.context, this.name);
+    const { context, name } = this;
+    return answerInTime(context, this.#reader.about, presentHolders(context, name));
   }
 
   /**

@@ -70,7 +70,7 @@ export class RedLockClient implements LockClient {
 
   constructor(private readonly settings: RedLockClientSettings) {
     const { name, nodes, events, clock, options } = settings;
-    const { wait = 'forever', watchdogTimeout = 30_000 } = options;
+    const { wait = 'forever', watchdogTimeout = 30_000, connectTimeout = 15_000 } = options;
     const { nodeTimeout = defaultNodeTimeout(watchdogTimeout) } = options;
     this.name = name;
     this.clock = settings.clock;
@@ -81,6 +81,7 @@ export class RedLockClient implements LockClient {
       events,
       wait,
       nodeTimeout,
+      connectTimeout,
       servers: nodes.clients.length,
       serverIds: () => nodes.serverIds(),
       majority: nodes.majority,
@@ -177,9 +178,8 @@ export class RedLockClient implements LockClient {
 
   /** As `LockClient.connect`: resolves when a majority of the servers is connected; the others may connect later. */
   async connect(): Promise<void> {
-    const { name, clock, nodes, options } = this.settings;
-    const { waits, accepts } = this.#context;
-    const { connectTimeout = 15_000 } = options;
+    const { name, clock, nodes } = this.settings;
+    const { waits, accepts, connectTimeout } = this.#context;
     if (accepts !== 'all') throw new LockClientClosedError({ client: name });
     const wait = new WaitScope({ client: name, clock, open: waits }, { wait: connectTimeout });
     try {

@@ -4,6 +4,7 @@ import type { AcquireContext } from '../../core/internal/acquire.js';
 import type { Candidate } from '../../core/internal/client-lifecycle.js';
 import { emitIfEndangered } from '../../core/internal/endangered.js';
 import { type ClientHold, Hold, type HoldBackend } from '../../core/internal/hold.js';
+import { settleWithin } from '../../core/internal/timers.js';
 import type { OrderedSet } from '../../core/collections/ordered-set.js';
 import type { LockIdentity, LockScope, Wait } from '../../core/lock.js';
 import type { LocalQueues } from '../locks/local-queue.js';
@@ -17,6 +18,8 @@ export interface RedLockContext extends AcquireContext, LockScope {
   readonly servers: number;
   /** Bound on one request to one server. */
   readonly nodeTimeout: number;
+  /** Bound on what a majority is asked for outside of an acquire. */
+  readonly connectTimeout: number;
   /** Default bound on the wait of an acquire. */
   readonly wait: Wait;
   /** Current holds. */
@@ -140,8 +143,9 @@ export class RedLockHold implements HoldBackend {
   }
 
   async #ofMajority<T>(ask: (lease: RedisLease) => Promise<T>): Promise<T[]> {
-    const { majority, client } = this.context;
-    const answers = await firstN(majority, this.#held.map(ask));
+    const { majority, client, clock, connectTimeout } = this.context;
+    const asked = firstN(majority, this.#held.map(ask));
+    const answers = (await settleWithin(connectTimeout, clock, asked)) ?? [];
     const { lost } = this.hold;
     if (lost) throw lost;
     if (answers.length >= majority) return answers;

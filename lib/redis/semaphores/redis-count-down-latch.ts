@@ -3,6 +3,7 @@ import { validateAcquireOptions, validatePermits } from '../../core/internal/val
 import type { AcquireOptions } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
+import { answerInTime } from '../locks/answer-in-time.js';
 import { contend, type Contest } from '../locks/contend.js';
 import { IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { AcquireCommands } from '../locks/lock-commands.js';
@@ -45,9 +46,13 @@ export class RedisCountDownLatch {
     return this.#change(latchCountDown);
   }
 
-  /** Resolves to the remaining count; 0 if the latch is open. */
+  /** Resolves to the remaining count; 0 if the latch is open. Rejects with `LockConnectionError` if there is no answer in time. */
   async getCount(): Promise<number> {
-    return Number(await this.context.connection.read('get', this.name.redisKey));
+    const { context, name, key } = this;
+    const about = { key, client: context.client };
+    return Number(
+      await answerInTime(context, about, context.connection.read('get', name.redisKey)),
+    );
   }
 
   /** Deletes the latch, which opens it for all waiters; resolves to whether it was closed. */

@@ -71,17 +71,17 @@ export class RedisPermitExpirableSemaphore implements CountingSemaphore {
     return runWithLease(this.acquire(options), fn);
   }
 
-  /** Resolves to the number of free permits, below 0 if there are fewer permits than are held. Rejects as ioredis does. */
+  /** Resolves to the number of free permits, below 0 if there are fewer permits than are held. Rejects as `getPermits` does. */
   async availablePermits(): Promise<number> {
     return (await this.#count())[0];
   }
 
-  /** Resolves to the number of held permits. Rejects as ioredis does. */
+  /** Resolves to the number of held permits. Rejects as `getPermits` does. */
   async acquiredPermits(): Promise<number> {
     return (await this.#count())[1];
   }
 
-  /** Resolves to the number of permits, held or not. Rejects as ioredis does. */
+  /** Resolves to the number of permits, held or not. Rejects with `LockConnectionError` if there is no answer in time. */
   async getPermits(): Promise<number> {
     const [available, acquired] = await this.#count();
     return available + acquired;
