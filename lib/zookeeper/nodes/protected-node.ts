@@ -3,11 +3,9 @@ import { type Created, CreateMode } from '../connection/zookeeper-connection.js'
 import { ZooKeeperError } from '../connection/zookeeper-error.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { listChildren } from './node-requests.js';
+import { refusedBytes } from './retry-loop.js';
 
 const LAST_SEQUENCE = 2 ** 31 - 1;
-/** The length of the data may be why the connection was lost in so many creates of more bytes than these. */
-const LOST_CREATES = 3;
-const SHORT = 16_384;
 
 /**
  * An ephemeral node, sequential unless its number is given, with a UUID in its name, like Curator's "protected" creates: if
@@ -107,9 +105,7 @@ export class ProtectedNode {
 
   /** Length of its data, if the servers seem to hang up on that; else 0. */
   get refusedBytes(): number {
-    const { length } = this.data;
-    const isSuspect = this.#lostCreates >= LOST_CREATES && length > SHORT;
-    return isSuspect && this.path === undefined ? length : 0;
+    return this.path === undefined ? refusedBytes(this.#lostCreates, this.data.length) : 0;
   }
 
   /** Resolves when no create is under way, however it ended. */

@@ -21,6 +21,15 @@ const ADVICE: Readonly<Record<number, string>> = {
     'Set `localSessionsUpgradingEnabled=true` on the servers, as they have `localSessionsEnabled`: a lock needs a session that all of them know.',
 };
 
+/** The length of the data may be why the connection was lost in so many writes of more bytes than these. */
+const LOST_WRITES = 3;
+const SHORT = 16_384;
+
+/** The length of data that was written in vain, if the servers seem to hang up on that; else 0. */
+export function refusedBytes(lostWrites: number, bytes: number): number {
+  return lostWrites >= LOST_WRITES && bytes > SHORT ? bytes : 0;
+}
+
 /** Handles the failed requests of one acquire: sleeps and continues, as the policy allows, or rejects. */
 export class RetryLoop {
   /** Number of retries since the last answer of the servers. */
@@ -45,10 +54,10 @@ export class RetryLoop {
    * Rejects with the error that ended the wait, if it has ended; with `LockConnectionError` if the policy gives up or the
    * servers rejected the request; with `error` itself if it is no `ZooKeeperError`.
    *
-   * @param refusedBytes length of the data on which the servers seem to hang up, and with it on the session that holds the locks: then
+   * @param refused length of the data on which the servers seem to hang up, and with it on the session that holds the locks: then
    *   it is not sent again
    */
-  async after(error: unknown, refusedBytes = 0): Promise<void> {
+  async after(error: unknown, refused = 0): Promise<void> {
     this.wait.throwIfEnded();
     if (!(error instanceof ZooKeeperError)) throw error;
     if (!error.isTransient) throw this.#refused(error);
@@ -56,7 +65,7 @@ export class RetryLoop {
     const delay = this.policy.nextDelay(this.#retries, this.wait.elapsed - this.#failingSince);
     if (delay === undefined) throw this.#givenUp(error);
     this.#retries += 1;
-    if (refusedBytes > 0) throw this.#tooLong(error, refusedBytes);
+    if (refused > 0) throw this.#tooLong(error, refused);
     await this.wait.sleep(delay);
   }
 
@@ -70,7 +79,7 @@ export class RetryLoop {
 
   #tooLong(cause: ZooKeeperError, bytes: number): LockConnectionError {
     return new LockConnectionError(
-      `The connection to the ZooKeeper servers was lost each time while a node with ${bytes} bytes of data was created. They hang up on a request that is longer than their \`jute.maxbuffer\`: give less \`data\`, or raise that limit.`,
+      `The connection to the ZooKeeper servers was lost each time while a node with ${bytes} bytes of data was written. They hang up on a request that is longer than their \`jute.maxbuffer\`: give less \`data\`, or raise that limit.`,
       { ...this.context, cause },
     );
   }
@@ -106,17 +115,17 @@ export interface RetryBounds {
 /**
  * Handles a failed request of an acquire: creates the directory if it is missing; otherwise asks the retry policy.
  *
- * @param refusedBytes as in `RetryLoop.after`
+ * @param refused as in `RetryLoop.after`
  */
 export async function createMissingParents(
   error: unknown,
   directory: string,
   parents: ContainerParents,
   bounds: RetryBounds,
-  refusedBytes = 0,
+  refused = 0,
 ): Promise<void> {
   const { wait, retry } = bounds;
-  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refusedBytes);
+  if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refused);
   const making = parents.make(directory);
   const discardMade = () => void parents.discard(directory, making);
   bounds.discardMade = discardMade;
@@ -126,6 +135,9 @@ export async function createMissingParents(
     if (!ZooKeeperError.is(failure, ReturnCode.NONODE)) await retry.after(failure);
   }
 }
+
+/** Operations that carry data. */
+const WRITES: readonly string[] = ['create', 'setData'];
 
 /** Return codes if the node was created, or its parent removed, in the meantime. */
 const MEANWHILE: readonly number[] = [ReturnCode.NODEEXISTS, ReturnCode.NONODE];
@@ -141,7 +153,7 @@ export function createIfMissing<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   const { parents } = context;
-  return retryUntilAnswered(context, key, async () => {
+  const sendOrCreate = async () => {
     for (;;) {
       await parents.settle(path);
       try {
@@ -156,7 +168,8 @@ export function createIfMissing<T>(
         if (!(error instanceof ZooKeeperError) || !MEANWHILE.includes(error.rc)) throw error;
       }
     }
-  });
+  };
+  return retryUntilAnswered(context, key, sendOrCreate, bytes.length);
 }
 
 /**
@@ -165,11 +178,14 @@ export function createIfMissing<T>(
  *
  * Rejects with `LockConnectionError` when the retry policy gives up or `connectTimeout` has passed, with
  * `LockClientClosedError` when the client closes.
+ *
+ * @param bytes length of the data, if the request is a write
  */
 export async function retryUntilAnswered<T>(
   context: RecipeContext,
   key: string,
   send: () => Promise<T>,
+  bytes = 0,
 ): Promise<T> {
   const { connection, client, clock, waits, connectTimeout, retryPolicy } = context;
   const about = { key, client };
@@ -177,6 +193,7 @@ export async function retryUntilAnswered<T>(
   refuseUnlessAccepted(context, key, isInside);
   const wait = new WaitScope({ ...about, clock, open: waits, isInside }, { wait: connectTimeout });
   const retry = new RetryLoop(retryPolicy, wait, about);
+  let lostWrites = 0;
   try {
     for (;;) {
       await untilConnected(connection, wait);
@@ -184,7 +201,8 @@ export async function retryUntilAnswered<T>(
         return await wait.until(send());
       } catch (error) {
         if (!(error instanceof ZooKeeperError) || !error.isTransient) throw error;
-        await retry.after(error);
+        if (error.maybeDone && WRITES.includes(error.operation)) lostWrites += 1;
+        await retry.after(error, refusedBytes(lostWrites, bytes));
       }
     }
   } catch (cause) {

@@ -31,6 +31,25 @@ describe('An acquire with more data than the servers accept, which hang up on it
     await (await acquire(mine, Buffer.alloc(20_000))).release();
   });
 
+  it('is refused as a shared value is, too', async () => {
+    const { network, mine } = two;
+    const held = await mine.lock('door').acquire();
+    const value = mine.locks.sharedValue('value', Buffer.alloc(0));
+    await value.start();
+    let breaks = 0;
+    network.fate = (request) => {
+      if (request.op !== 'setData' || request.data.length <= 20_000) return 'served';
+      breaks += 1;
+      return 'lost';
+    };
+    await expect(value.setValue(Buffer.alloc(20_001))).rejects.toMatchObject({
+      code: 'LOCK_CONNECTION',
+      key: 'value',
+      message: expect.stringMatching(/20001 bytes.*`jute\.maxbuffer`/),
+    });
+    expect([breaks, held.isHeld]).toEqual([3, true]);
+  });
+
   it('goes on where only the looks for its node went missing', async () => {
     let [lost, created] = [0, 0];
     two.network.fate = ({ op }) => {
