@@ -63,10 +63,7 @@ export const PLANTED = {
     ['local isNext = found == 0 and (not head or head == holder)', 'local isNext = found == 0'],
     ['if available >= count and (not first or first == waiter) then', 'if available >= count then'],
   ),
-  'serves the last of the queue first': replacing([
-    "return redis.call('lindex', queue, 0), more",
-    "return redis.call('lindex', queue, -1), more",
-  ]),
+  'serves the last of the queue first': replacing(['return at(0), more', 'return at(-1), more']),
   'counts the copies of a request': replacing([
     "local answer, first = unpack(redis.call('hmget', requests, ARGV[1], 'first'))",
     'local answer, first = false, false',
