@@ -101,6 +101,7 @@ function refuseOptionsOfOther(
   client: string,
   { connect, cluster }: RedisLockOptions,
 ): void {
+  if (driver === 'node-redis') refuseQueries(client, { connect, 'cluster.nodes': cluster?.nodes });
   const other = driver === 'ioredis' ? 'node-redis' : 'ioredis';
   for (const [option, given] of Object.entries({ connect, 'cluster.options': cluster?.options })) {
     const wrong = ONLY_OF[other].find((it) => typeof given === 'object' && it in given);
@@ -112,6 +113,18 @@ function refuseOptionsOfOther(
         { client },
       );
   }
+}
+
+/** node-redis takes no notice of the query of a URL: a user or a password in it would not be used. */
+function refuseQueries(client: string, urls: Readonly<Record<string, unknown>>): void {
+  for (const [option, given] of Object.entries(urls))
+    if ([given].flat().some((url) => typeof url === 'string' && url.includes('?')))
+      throw new LockOptionsError(
+        option,
+        new NotShown('a URL with a query'),
+        'a URL with nothing in its query, of which node-redis, the driver, takes no notice; user and password stand before the host, and other options in an object, or in the `options` of a `cluster`',
+        { client },
+      );
 }
 
 /** A closed Cluster changes from 'end' to 'close'; one that will reconnect does not stay in 'close'. */

@@ -50,7 +50,7 @@ export function mistakeInQuery(text: string): string | undefined {
   const isRight = [...new URLSearchParams(query).keys()].every((name) => IN_QUERY.includes(name));
   return isRight
     ? undefined
-    : 'a URL with at most `family`, `username`, `password` and `connectionName` in its query; other options belong into an object, and instead of a `keyPrefix` there is the `prefix` of the lock client';
+    : `a URL with at most \`family\`, \`username\`, \`password\` and \`connectionName\` in its query; TLS is \`rediss://\`, the database is the path, as in ${EXAMPLE}, other options of the driver stand in an object as \`connect\`, or in the \`options\` of a \`cluster\`, and instead of a \`keyPrefix\` there is the \`prefix\` of the lock client`;
 }
 
 /** Whether it is a server without a scheme or credentials, as ioredis takes it for the node of a cluster. */

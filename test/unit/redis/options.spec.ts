@@ -111,9 +111,28 @@ describe('A Redis client', () => {
       expect(error).toBeInstanceOf(LockOptionsError);
       expect(error).toMatchObject({ option, client: 'unit' });
       expect(String(error)).toContain('in its query');
+      expect(String(error)).toContain('stand in an object');
       expect(String(error)).not.toContain('s3cret');
     }
   });
+
+  it.each(['family=6', 'username=shop&password=s3cret', 'connectionName=shop'])(
+    'may not have %s in the query of a URL for node-redis, which would not use it',
+    async (query) => {
+      const url = `redis://redis-1:6379/0?${query}`;
+      const all: [option: string, RedisLockOptions][] = [
+        ['connect', { connect: url }],
+        ['cluster.nodes', { cluster: { nodes: [...others, url] } }],
+      ];
+      for (const [option, options] of all) {
+        const creating = create({ ...options, driver: 'node-redis' });
+        const error: unknown = await creating.catch((failure: unknown) => failure);
+        expect(error).toMatchObject({ code: 'LOCK_OPTIONS', option, client: 'unit' });
+        expect(String(error)).not.toContain('s3cret');
+        await (await create(options)).close();
+      }
+    },
+  );
 
   it.each(['keyPrefix', 'autoResendUnfulfilledCommands'])(
     'may not have an own %s for one node of a cluster',
