@@ -84,17 +84,26 @@ export class RedisLock implements Mutex {
 
   /** Resolves to the current holders. Rejects with `LockConnectionError` if there is no answer in time, and with `LockKeyError`. */
   holders(): Promise<LockHolder[]> {
-    const { context, name, base } = this;
-    return answerInTime(context, base.about, presentHolders(context, name));
+    return answerInTime(this.context, this.base.about, presentHolders(this.context, this.name));
   }
 
   /**
-   * Resolves to the `method` of each holder's acquire, or to the holder's id if it gave none.
+   * Resolves to the `method` of each holder's acquire, or to the holder's id if it gave none. Rejects as `holders` does.
    *
    * @internal
    */
-  async holderIds(): Promise<string[]> {
-    return (await this.holders()).map(({ id, method }) => method ?? id);
+  holderIds(): Promise<string[]> {
+    return answerInTime(this.context, this.base.about, this.askHolderIds());
+  }
+
+  /**
+   * As `holderIds`, for a caller that has a bound of its own. Rejects as ioredis does.
+   *
+   * @internal
+   */
+  async askHolderIds(): Promise<string[]> {
+    const holders = await presentHolders(this.context, this.name);
+    return holders.map(({ id, method }) => method ?? id);
   }
 
   /**

@@ -178,7 +178,7 @@ export async function majorityHolders(
     const ready = parts.filter(({ isReady }) => isReady);
     const answered = ready.map(async (part) => {
       try {
-        answers.push(await part.holderIds());
+        answers.push(await part.askHolderIds());
         if (agreed() !== undefined) resolve();
       } catch (error) {
         cause = error;
