@@ -244,7 +244,7 @@ export class RedisLockClient implements LockClient {
         'its braces would put the lock and what belongs to it in different slots of the cluster; leave them out, or make them a hash tag such as {order}:1',
         { client: this.name },
       );
-    this.#kinds.claim(name.redisKey, kind, key);
+    this.#kinds.claim(name.redisKey, kind, key, kind === 'mutex' ? undefined : name.twin);
     return name;
   }
 }

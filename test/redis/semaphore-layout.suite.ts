@@ -283,6 +283,17 @@ export function permitExpirableSemaphoreLayoutSuite({ it, test, stage }: OnRedis
     await stage().command('DEL', key, `interlock_permits:${key}`);
   });
 
+  it('is refused beside one whose key has braces around it, or lacks them: both have their permits in one place', () => {
+    const { mine, theirs, key } = stage();
+    mine.semaphore(key, { permits: 1 });
+    expect(() => mine.semaphore(`{${key}}`, { permits: 1 })).toThrow(LockKeyError);
+    expect(() => mine.mutex(`{${key}}`, { fair: true })).toThrow(LockKeyError);
+    expect(() => mine.mutex(`{${key}}`)).not.toThrow();
+    theirs.semaphore(`{${key}}`);
+    expect(() => theirs.semaphore(key)).toThrow(/this client already uses \{/);
+    theirs.semaphore(`{${key}}`); // goes on
+  });
+
   test('has the prefix in all its names, as with a NameMapper (Redisson: RedissonPermitExpirableSemaphoreTest testGetInClusterNameMapper)', async () => {
     const { key, mine } = stage();
     const prefixed = await stage().client({ prefix: 'shop:' });

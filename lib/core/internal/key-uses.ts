@@ -41,15 +41,22 @@ export class KeyUses {
   /**
    * @param name name of the lock on the servers
    * @param kind kind of lock, as worded in messages
-   * @throws LockKeyError when `name` is used for another kind
+   * @param twin another name, of which the servers keep something in the same place
+   * @throws LockKeyError when `name` is used for another kind, or its twin for any
    */
-  claim(name: string, kind: string, key: string): void {
+  claim(name: string, kind: string, key: string, twin?: string): void {
     const other = this.#kinds.get(name);
     if (other === kind) return;
     if (other !== undefined)
       throw new LockKeyError(
         key,
         `this client already uses ${name} for a ${other}, and a ${kind} cannot share that name; give each lock a key of its own`,
+        { client: this.client },
+      );
+    if (twin !== undefined && this.#kinds.get(twin) !== undefined)
+      throw new LockKeyError(
+        key,
+        `this client already uses ${twin}, and on the server both have one queue and the same permits; use only one of them`,
         { client: this.client },
       );
     this.#kinds.set(name, kind);

@@ -17,6 +17,13 @@ export class LockName {
     this.token = this.prefixed('redisson_lock_token');
   }
 
+  /** The name that differs in the braces around it only, so that what belongs to its lock has the same names. */
+  get twin(): string | undefined {
+    const { redisKey, tagged } = this;
+    if (tagged !== redisKey) return tagged;
+    return /^\{([^{]+)\}$/.exec(redisKey)?.[1];
+  }
+
   /** Name of something that belongs to the lock: the prefix says what it is. */
   prefixed(prefix: string): string {
     return `${prefix}:${this.tagged}`;

@@ -79,6 +79,23 @@ describe('The names of a lock, as Redisson makes them,', () => {
     },
   );
 
+  it.each([
+    ['orders', '{orders}'],
+    ['{orders}', 'orders'],
+    ['a}', '{a}}'],
+    ['{a}}', 'a}'],
+    ['{orders}:1', undefined],
+    ['shop:{orders}', undefined],
+    ['{{a}}', undefined],
+    ['{}', undefined],
+    ['{', undefined],
+  ])('are the same as those of another, its twin (%s)', (key, twin) => {
+    const name = new LockName(key);
+    expect(name.twin).toBe(twin);
+    if (twin !== undefined)
+      expect(new LockName(twin)).toMatchObject({ tagged: name.tagged, twin: key });
+  });
+
   it('put a prefix inside of the braces', () => {
     expect(new LockName('test::orders').channel).toBe('redisson_lock__channel:{test::orders}');
   });
