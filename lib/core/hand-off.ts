@@ -2,6 +2,9 @@ import { type LockErrorContext, LockOptionsError } from './errors/index.js';
 import type { HandOff, MutexOptions, ReadWriteLockOptions } from './lock.js';
 import { validateOptionNames } from './internal/option-names.js';
 
+/** Of all backends. */
+const OF_MUTEXES = ['fair', 'fenced', 'handOff', 'data'];
+const OF_READ_WRITE_LOCKS = ['handOff', 'preferWriters', 'data'];
 const MOST = 2 ** 31 - 1;
 const EXPECTED =
   '{ atMost, for, keep? }, how many callers in a row, for how many ms, and how long it is kept, whole numbers from 1 to 2^31 - 1; or false';
@@ -25,10 +28,12 @@ export function validateHandOff(handOff: unknown, about?: LockErrorContext): voi
  * @throws LockOptionsError
  */
 export function handOffOf(
-  { handOff, fair, fenced }: MutexOptions,
+  options: MutexOptions,
   ofClient: HandOff | false | undefined,
   about?: LockErrorContext,
 ): HandOff | undefined {
+  validateOptionNames(options, OF_MUTEXES, about);
+  const { handOff, fair, fenced } = options;
   validateHandOff(handOff, about);
   const isSpecial = fair === true || fenced === true;
   if (handOff && isSpecial) {
@@ -45,10 +50,12 @@ export function handOffOf(
  * @throws LockOptionsError
  */
 export function sharingOf(
-  { handOff }: ReadWriteLockOptions,
+  options: ReadWriteLockOptions,
   ofClient: HandOff | false | undefined,
   about?: LockErrorContext,
 ): HandOff | undefined {
+  validateOptionNames(options, OF_READ_WRITE_LOCKS, about);
+  const { handOff } = options;
   validateHandOff(handOff, about);
   if (handOff && (handOff as HandOff).keep !== undefined)
     throw new LockOptionsError(

@@ -1,3 +1,4 @@
+import { LockOptionsError } from '../core/index.js';
 import { validateOptionNames } from '../core/internal/option-names.js';
 
 const OF_METHODS = ['client', 'wait', 'lease', 'maxHold', 'signal', 'onBusy', 'onLost'];
@@ -18,6 +19,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   withLock: ['recipe', 'permits', 'fair', 'fenced', 'handOff', ...OF_METHODS],
 };
 
+const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];
+
 const OF_MEMBERS = ['key', 'recipe', 'permits', 'fair', 'fenced', 'handOff', 'client'];
 
 /**
@@ -28,9 +31,16 @@ export function givenOptions<T extends object>(options: T): Partial<T> {
   return typeof options === 'object' && options !== null ? options : {};
 }
 
-/** @throws LockOptionsError for what is no object, and for options that the decorator does not have */
+/** @throws LockOptionsError for what is no object, and for options and recipes that the decorator does not have */
 export function validateDecoratorOptions(decorator: string, options: unknown = {}): void {
   validateOptionNames(options, NAMES[decorator]!);
+  validateRecipe((options as { recipe?: unknown }).recipe);
+}
+
+/** @throws LockOptionsError for a recipe that cannot be chosen by its name */
+export function validateRecipe(recipe: unknown): void {
+  if (RECIPES.includes(recipe)) return;
+  throw new LockOptionsError('recipe', recipe, "'mutex', 'readLock', 'writeLock' or 'semaphore'");
 }
 
 /** @throws LockOptionsError for options that a member of a multi-lock does not have */

@@ -11,7 +11,7 @@ import { validateOccurrence } from './occurrence.js';
 import type { LockTarget } from '../interfaces/lock-key.interface.js';
 import type { LockMethodOptions } from '../interfaces/lock-method-options.interface.js';
 import type { LockPlan, RunOnceTarget } from '../interfaces/lock-plan.interface.js';
-import { validateMemberOptions } from './decorator-options.js';
+import { validateMemberOptions, validateRecipe } from './decorator-options.js';
 import { isTemplate, KeyTemplate } from './key-template.js';
 
 const NO_WAIT =
@@ -82,8 +82,6 @@ function validateRunOnce({ atMost, atLeast, occurrence }: NonNullable<LockPlan['
   if (occurrence !== undefined) validateOccurrence(occurrence);
 }
 
-const RECIPES: readonly unknown[] = [undefined, 'mutex', 'readLock', 'writeLock', 'semaphore'];
-
 /**
  * Checks everything except the key.
  *
@@ -96,8 +94,7 @@ function validateLockTarget(target: LockTarget): void {
 
   validateMemberOptions(target);
   const { recipe, permits, fair, fenced, handOff, client } = target;
-  const recipes = "'mutex', 'readLock', 'writeLock' or 'semaphore'";
-  demand(RECIPES.includes(recipe), 'recipe', recipe, recipes);
+  validateRecipe(recipe);
   if (recipe === 'semaphore') validatePermits(permits);
   else demand(permits === undefined, 'permits', permits, "them to the recipe 'semaphore' only");
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';

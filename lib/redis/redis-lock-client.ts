@@ -16,6 +16,7 @@ import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
 import { PeerDeadlocks } from '../core/deadlocks/peer-deadlocks.js';
 import { LOCK_INSPECTION, type LockInspection } from '../core/lock-inspection.js';
 import type { MultiLock } from '../core/multi-lock.js';
+import { validateOptionNames } from '../core/internal/option-names.js';
 import { validateLockKey, validatePermits } from '../core/internal/validation.js';
 import { connectToRedis } from './make-connection.js';
 import { hashTag } from './connection/cluster-slots.js';
@@ -102,10 +103,9 @@ export class RedisLockClient implements LockClient {
    *
    * @throws LockKeyError, LockOptionsError, also when another object of that semaphore has other `permits`
    */
-  semaphore(
-    key: string,
-    { permits, fair = false }: RedisSemaphoreOptions = {},
-  ): RedisPermitExpirableSemaphore {
+  semaphore(key: string, options: RedisSemaphoreOptions = {}): RedisPermitExpirableSemaphore {
+    validateOptionNames(options, ['permits', 'fair'], { key, client: this.name });
+    const { permits, fair = false } = options;
     if (permits !== undefined) validatePermits(permits, { key, client: this.name });
     const name = this.#name(key, 'semaphore');
     if (permits !== undefined) this.#permits.claim(name.redisKey, permits, key);
@@ -123,11 +123,7 @@ export class RedisLockClient implements LockClient {
     return new RedisSemaphore(this.#context, this.#name(key, 'plain semaphore'), key);
   }
 
-  /**
-   * The latch of that key.
-   *
-   * @throws LockKeyError
-   */
+  /** The latch of that key. @throws LockKeyError */
   countDownLatch(key: string): RedisCountDownLatch {
     const name = this.#name(key, 'count-down latch', ({ latchChannel }) => latchChannel);
     return new RedisCountDownLatch(this.#context, name, key);
@@ -216,7 +212,8 @@ export class RedisLockClient implements LockClient {
     const kind = `${fair ? 'fair ' : ''}${recipe === 'mutex' ? '' : 'semaphore '}mutex`;
     const name = this.#name(key, kind);
     const commands = (fair ? fairCommands : reentrantCommands)(this.#context, name, fenced);
-    const handOff = recipe === 'mutex' ? this.#context.waiters.handOffOf(key, options) : undefined;
+    const bounds = this.#context.waiters.handOffOf(key, options);
+    const handOff = recipe === 'mutex' ? bounds : undefined;
     const base = new BaseLock(this.#context, { key, recipe, commands, isFenced: fenced, handOff });
     return new RedisLock(this.#context, name, base, recipe === 'mutex');
   }

@@ -2,6 +2,7 @@ import type { ErrorPolicy } from '../core/election/election-backend.js';
 import { type LockErrorContext, LockKeyError, LockOptionsError } from '../core/errors/index.js';
 import type { HandOff } from '../core/lock.js';
 import { KeyUses, DeclaredPermits } from '../core/internal/key-uses.js';
+import { validateOptionNames } from '../core/internal/option-names.js';
 import { validateLockKey } from '../core/internal/validation.js';
 import { isCanonicalPath } from './connection/znode-path.js';
 
@@ -39,6 +40,9 @@ export class PathUses {
 /** Slightly below the default request limit of the servers, which close the connection of a client that sends more. */
 const MOST = 1_000_000;
 
+/** Options of the locks of a client. */
+const OF_LOCKS = ['data', 'permits', 'fair', 'fenced', 'handOff'];
+
 /** Options of a lock, besides its key. */
 export interface NodeOptions {
   /**
@@ -50,7 +54,9 @@ export interface NodeOptions {
 }
 
 /** Returns a copy of the data. @throws LockOptionsError when it is too long, or neither a string nor bytes */
-export function nodeData({ data }: NodeOptions, context: LockErrorContext): Buffer | undefined {
+export function nodeData(options: NodeOptions, context: LockErrorContext): Buffer | undefined {
+  validateOptionNames(options, OF_LOCKS, context);
+  const { data } = options;
   if (data === undefined) return undefined;
   const isData = typeof data === 'string' || data instanceof Uint8Array;
   const bytes = isData ? Buffer.from(data as string) : undefined; // copies both a string and bytes

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { type LockErrorContext, LockOptionsError } from '../errors/index.js';
+import { validateOptionNames } from '../internal/option-names.js';
 import type { WaitContext } from '../internal/acquire.js';
 import type { Candidate } from '../internal/client-lifecycle.js';
 import type { LeaseHandle } from '../internal/lease-handle.js';
@@ -45,10 +46,9 @@ const MOST = 1_000_000;
  *
  * @throws LockOptionsError
  */
-export function validateLeaderId(
-  { id = `${hostname()}:${process.pid}`, errorPolicy = 'standard' }: LeaderOptions,
-  context: LockErrorContext,
-): string {
+export function validateLeaderId(options: LeaderOptions, context: LockErrorContext): string {
+  validateOptionNames(options, ['id', 'errorPolicy'], context);
+  const { id = `${hostname()}:${process.pid}`, errorPolicy = 'standard' } = options;
   if (typeof id !== 'string' || Buffer.byteLength(id) > MOST)
     throw new LockOptionsError('id', id, 'a text of up to 1,000,000 bytes', context);
   if (errorPolicy !== 'standard' && errorPolicy !== 'session')

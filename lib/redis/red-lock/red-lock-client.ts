@@ -15,6 +15,7 @@ import {
   type LeaderSelectorOptions,
   type TakeLeadership,
 } from '../../core/election/leader-selector.js';
+import { handOffOf } from '../../core/hand-off.js';
 import type { Lock, LockRecipe, MutexOptions } from '../../core/lock.js';
 import type { LockActivity, LockClient, LockClientStatus } from '../../core/lock-client.js';
 import type { LockEventEmitter } from '../../core/internal/lock-event-emitter.js';
@@ -103,7 +104,9 @@ export class RedLockClient implements LockClient {
     this.#context.deadlocks = new PeerDeadlocks(this.#context, this[LOCK_INSPECTION]);
   }
 
-  mutex(key: string, { fair = false, handOff = false }: MutexOptions = {}): RedLock {
+  mutex(key: string, options: MutexOptions = {}): RedLock {
+    const { fair } = options;
+    const handOff = handOffOf(options, undefined, { key, client: this.name });
     if (handOff) this.#refuse('handOff', handOff, NO_HAND_OFF, key);
     if (fair) this.#refuse('fair', fair, 'none: independent servers have no queue in common', key);
     return this.#mutex(key, 'mutex', 'mutex').lock;

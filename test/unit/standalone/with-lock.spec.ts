@@ -164,6 +164,8 @@ describe('withLock', () => {
     ['an unknown option', [sell, 'k', { waits: 5 }], 'waits'],
     ['an option out of range', [sell, 'k', { wait: -5 }], 'wait'],
     ['an unknown recipe', [sell, 'k', { recipe: 'latch' }], 'recipe'],
+    ['the recipe of another decorator', [sell, 'k', { recipe: 'leaderLatch' }], 'recipe'],
+    ['a recipe that is none here', [sell, 'k', { recipe: 'semaphoreMutex' }], 'recipe'],
     ['permits of a mutex', [sell, 'k', { permits: 3 }], 'permits'],
     ['a fixed lease where there are none', [sell, 'k', { lease: 500 }], 'lease'],
   ])('refuses %s at once, and names the function', (_, [fn, key, options], option) => {
