@@ -11,6 +11,7 @@ import type { RecipeContext } from '../recipe-context.js';
 export class Acquisition implements RetryBounds {
   /** The holder, while our own node is the next in the queue. */
   holder?: LockHolder | undefined;
+  made?: string[] | undefined;
   discardMade?: (() => void) | undefined;
   #retry?: RetryLoop | undefined;
 
@@ -41,7 +42,7 @@ export class Acquisition implements RetryBounds {
   /** Called when the servers have answered, and a node was created: the next failure starts a new series of retries. */
   answered(): void {
     this.#retry = undefined;
-    this.discardMade = undefined; // a directory that had a child is collected by the servers
+    this.made = this.discardMade = undefined; // a directory that had a child is collected by the servers
   }
 }
 

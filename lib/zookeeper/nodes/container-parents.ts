@@ -25,7 +25,7 @@ const isUncertain = (error: unknown): error is ZooKeeperError =>
 export class ContainerParents {
   /** Nodes that we created and that are not known to carry the list: while there are any, call `settle` first. */
   readonly open = new Set<string>();
-  readonly #underWay = new Map<string, Promise<boolean>>();
+  readonly #underWay = new Map<string, Promise<void>>();
 
   /** @param acl default: open to everyone, the servers' own default */
   constructor(
@@ -44,39 +44,31 @@ export class ContainerParents {
   }
 
   /**
-   * Creates `directory` and its missing parents; concurrent calls share one run. Resolves to whether the directory was created
-   * by that. Rejects as `settle` does; then call again.
+   * Creates `directory` and its missing parents; concurrent calls share one run. Rejects as `settle` does; then call again.
+   *
+   * @param made receives each directory that is ours or, as the answer to its create was lost, may be; the first caller of a run has them
    */
-  make(directory: string): Promise<boolean> {
+  make(directory: string, made: string[] = []): Promise<void> {
     const there = this.#underWay.get(directory);
     if (there) return there;
-    const making = this.#make(directory).finally(() => this.#underWay.delete(directory));
+    const making = this.#make(directory, made).finally(() => this.#underWay.delete(directory));
     this.#underWay.set(directory, making);
     return making;
   }
 
   /**
-   * Deletes a directory that was made for a node which was not created after all: the servers collect only those that had a child.
-   * In the background, and across lost connections. Others that are about to use it make it again, as if it had been collected. What
-   * others have made, or have written to, stays.
+   * Deletes what was made for a node which was not created after all: the servers collect only directories that had a child, so of
+   * those that are there the deepest is left to us. In the background, and across lost connections. Others that are about to use it
+   * make it again, as if it had been collected. What others have made, or have written to, stays.
    *
-   * @param making what `make` has returned; if the answer to a create was lost, that directory may be ours
+   * @param made what calls of `make` have made, a parent before its child
+   * @param making the last of them, which may be under way
    */
-  async discard(directory: string, making: Promise<boolean>): Promise<void> {
-    const made = await making.then(
-      (isOurs) => (isOurs ? directory : undefined),
-      (error: unknown) => (isUncertain(error) ? error.path : undefined),
-    );
-    if (made === undefined || this.open.has(made)) return; // another client may make it before ours is known to be gone
-    const { connection } = this;
-    while (connection.state !== 'CLOSED') {
-      try {
-        return await connection.delete(made, 0);
-      } catch (error) {
-        const isLost = error instanceof ZooKeeperError && error.isConnectionLoss;
-        if (!isLost) return; // it has a child or data, or is gone
-      }
-      if (!connection.isConnected) await nextStateChange(connection).changed;
+  async discard(made: readonly string[], making: Promise<void>): Promise<void> {
+    await making.catch(() => {});
+    for (const path of made.toReversed()) {
+      if (this.open.has(path)) return; // another client may make it before ours is known to be gone
+      if (!(await this.#isMissing(path))) return;
     }
   }
 
@@ -107,28 +99,41 @@ export class ContainerParents {
     }
   }
 
-  async #make(directory: string): Promise<boolean> {
+  async #make(directory: string, made: string[]): Promise<void> {
     await this.settle(directory);
     const missing: string[] = [];
     for (let path = directory; path !== '/'; path = parentPath(path)) {
       if (await this.connection.exists(path)) break;
       missing.unshift(path);
     }
-    let isOurs = false;
-    for (const path of missing) isOurs = await this.#makeDirectory(path);
-    return isOurs;
+    for (const path of missing) await this.#makeDirectory(path, made);
   }
 
-  async #makeDirectory(path: string): Promise<boolean> {
-    let isOurs = true;
+  async #makeDirectory(path: string, made: string[]): Promise<void> {
     try {
       await this.create(path, EMPTY, CreateMode.CONTAINER);
+      made.push(path);
     } catch (error) {
+      if (isUncertain(error)) made.push(path);
       if (!ZooKeeperError.is(error, ReturnCode.NODEEXISTS)) throw error; // else created by another client meanwhile
-      isOurs = false;
     }
     await this.settle(path);
-    return isOurs;
+  }
+
+  /** Deletes the directory if it is ours still, and empty; resolves to whether there was none. */
+  async #isMissing(path: string): Promise<boolean> {
+    const { connection } = this;
+    while (connection.state !== 'CLOSED') {
+      try {
+        await connection.delete(path, 0);
+        return false;
+      } catch (error) {
+        const isLost = error instanceof ZooKeeperError && error.isConnectionLoss;
+        if (!isLost) return ZooKeeperError.is(error, ReturnCode.NONODE); // else it has a child or data
+      }
+      if (!connection.isConnected) await nextStateChange(connection).changed;
+    }
+    return false;
   }
 
   #openAbove(path: string): string[] {

@@ -108,7 +108,9 @@ export interface RetryBounds {
   readonly wait: WaitScope;
   /** The retries of its failed requests. */
   readonly retry: RetryLoop;
-  /** Deletes the directory that was made for it last; to be called if it is given up without a node. */
+  /** The directories that were made for it, and had no child of it yet. */
+  made?: string[] | undefined;
+  /** Deletes those; to be called if it is given up without a node. */
   discardMade?: (() => void) | undefined;
 }
 
@@ -126,8 +128,9 @@ export async function createMissingParents(
 ): Promise<void> {
   const { wait, retry } = bounds;
   if (!ZooKeeperError.is(error, ReturnCode.NONODE)) return await retry.after(error, refused);
-  const making = parents.make(directory);
-  const discardMade = () => void parents.discard(directory, making);
+  const made = (bounds.made ??= []);
+  const making = parents.make(directory, made);
+  const discardMade = () => void parents.discard(made, making);
   bounds.discardMade = discardMade;
   try {
     await wait.until(making);

@@ -175,9 +175,9 @@ export const QUEUE_BUGS: readonly PlantedBug[] = [
   {
     bug: 'considers a directory that it has made as there for ever',
     plant: () => {
-      const made = new WeakMap<ContainerParents, Map<string, Promise<boolean>>>();
+      const made = new WeakMap<ContainerParents, Map<string, Promise<void>>>();
       replace(ContainerParents.prototype, 'make', (make, parents) => (directory) => {
-        const mine = made.get(parents) ?? new Map<string, Promise<boolean>>();
+        const mine = made.get(parents) ?? new Map<string, Promise<void>>();
         made.set(parents, mine);
         const making = mine.get(directory) ?? make(directory);
         mine.set(directory, making);

@@ -33,7 +33,7 @@ export const SESSION_BUGS: readonly PlantedBug[] = [
     violation: WITHOUT_NODE_OR_SESSION,
     seeds: {
       ...{ mutex: 22, 'read/write lock': 51, semaphore: 107, 'semaphore mutex': 429 },
-      ...{ latch: 309, selector: 407 },
+      ...{ latch: 309, selector: 1740 },
     },
   },
   {
