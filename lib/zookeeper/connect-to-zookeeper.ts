@@ -14,6 +14,9 @@ import type { RecipeContext, ZooKeeperLockClientSettings } from './recipe-contex
 /** Longest wait for the name service in ms; the data is only for inspection of the nodes. */
 const PATIENCE = 1_000;
 
+/** Longest wait in ms for the end of a connection that was not made in time: a silent server does not hang up. It is ended all the same. */
+const LONGEST_PARTING = 100;
+
 /** Address of this host as text, which is the data of lock nodes as in Curator; empty if the name does not resolve in time. */
 async function localAddress(clock: Clock): Promise<Buffer> {
   let data = Buffer.alloc(0);
@@ -37,7 +40,7 @@ const isOpen = ({ accepts }: RecipeContext) => accepts !== 'none';
 export async function connectToZooKeeper(
   settings: ZooKeeperLockClientSettings,
   context: RecipeContext,
-  close: () => Promise<void>,
+  close: (timeout: number) => Promise<void>,
 ): Promise<void> {
   const { name, connection, events, clock, connectTimeout, nodeData, worker } = settings;
   if (context.accepts !== 'all') throw new LockClientClosedError({ client: name });
@@ -56,7 +59,7 @@ export async function connectToZooKeeper(
   } catch (cause) {
     stop(); // the state change of the close must not replace `lastReason`
     wait.end(); // it would be waited for
-    await close();
+    await close(LONGEST_PARTING);
     if (!(cause instanceof LockTimeoutError)) throw cause;
     throw new LockConnectionError(
       `Lock client "${name}" could not connect within ${connectTimeout} ms (${lastReason}). Check \`connect\` and that the servers run, or raise \`connectTimeout\`.`,

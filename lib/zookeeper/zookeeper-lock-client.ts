@@ -212,7 +212,7 @@ export class ZooKeeperLockClient implements LockClient {
   }
 
   connect(): Promise<void> {
-    return connectToZooKeeper(this.settings, this.#context, () => this.close());
+    return connectToZooKeeper(this.settings, this.#context, (timeout) => this.close(timeout));
   }
 
   close(timeout = 5_000, unfinished: 'keep' | 'release' = 'release'): Promise<void> {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockClientClosedError, LockConnectionError } from '../../../lib/core/errors/index.js';
+import type { Transport } from '../../../lib/zookeeper/connection/transport.js';
 import { type Visitor, VirtualWorld } from './world.js';
 
 let world: VirtualWorld;
@@ -24,6 +25,21 @@ describe('A client that could not connect in time', () => {
       await expect(late).rejects.toBeInstanceOf(LockClientClosedError);
     await locks.close();
     expect(world.clock.isIdle).toBe(true);
+  });
+});
+
+describe('A client of servers that take its connection and say nothing', () => {
+  it('does not wait for them to end it when the connectTimeout is over', async () => {
+    const silent = (network: Transport): Transport => ({
+      open: (options, listener) => network.open(options, listener),
+      close: () => new Promise(() => {}),
+    });
+    const { locks, network } = world.arrive({ connectTimeout: 1_000, through: silent });
+    network.partition();
+    const begun = world.clock.now();
+    await expect(world.clock.runUntil(locks.connect())).rejects.toBeInstanceOf(LockConnectionError);
+    expect(world.clock.now() - begun).toBeLessThan(1_500);
+    expect(locks.status().state).toBe('CLOSED');
   });
 });
 
