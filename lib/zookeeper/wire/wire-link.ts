@@ -27,6 +27,7 @@ import {
   Xid,
 } from './records.js';
 import { RequestTable } from './request-table.js';
+import { NOT_ACCEPTED, socketFailure } from './socket-failure.js';
 
 /** The latest transaction that the links of one session have seen. A server that is behind it refuses the session. */
 export interface SeenZxid {
@@ -60,7 +61,7 @@ export class WireLink implements TransportLink {
   #credentials?: SessionCredentials;
   /** Number of accepted entries of `options.auth`. */
   #accepted = 0;
-  #failure = 'the server cannot be reached';
+  #failure = NOT_ACCEPTED;
   #timer?: Timer;
   readonly #frames = new FrameReader();
   readonly #delivery: FrameDelivery;
@@ -85,7 +86,7 @@ export class WireLink implements TransportLink {
     socket.once('connect', () => this.listener.onProgress?.());
     socket.once(readyEvent, () => this.#greet());
     socket.on('data', (chunk: Buffer | string) => this.#read(chunk as Buffer)); // no encoding is set
-    socket.on('error', ({ message }) => (this.#failure = message));
+    socket.on('error', (error) => (this.#failure = socketFailure(error, this.#failure)));
     socket.once('close', () => this.#closed());
   }
 
@@ -121,8 +122,6 @@ export class WireLink implements TransportLink {
   #greet(): void {
     const { sessionTimeout, credentials, auth } = this.options;
     if (this.#isOver) return;
-    this.#failure =
-      'the server closed the connection before it accepted the session: it may have no quorum, too many connections, or less data than this client has seen';
     this.#hasGreeted = true;
     this.listener.onProgress?.();
     const { zxid } = this.context.seen;

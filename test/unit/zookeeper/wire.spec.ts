@@ -351,6 +351,17 @@ describe('A link', () => {
     expect(ends()).toEqual([['disconnected', expect.stringMatching(reason)]]);
   });
 
+  it.each([
+    ['ECONNRESET', /too many connections.* \(read ECONNRESET\)$/],
+    ['EPIPE', /too many connections.* \(read EPIPE\)$/],
+    ['ENETUNREACH', /^read ENETUNREACH$/],
+  ])('says why the server may have reset the connection: %s', async (code, reason) => {
+    const { socket, ends } = link([], systemClock);
+    socket.destroy(Object.assign(new Error(`read ${code}`), { code }));
+    await settled();
+    expect(ends()).toEqual([['disconnected', expect.stringMatching(reason)]]);
+  });
+
   it('delivers a message when all that the one before has settled has run', async () => {
     const { socket, made } = link();
     socket.push(framed(connectResponse));
