@@ -210,9 +210,11 @@ export async function retryUntilAnswered<T>(
     }
   } catch (cause) {
     if (!(cause instanceof LockTimeoutError)) throw cause;
+    const trouble = context.trouble();
+    const why = trouble ? ` (${trouble.message})` : '';
     throw new LockConnectionError(
-      `Lock client "${client}" had no answer about "${key}" within ${connectTimeout} ms. Check that the servers run, or raise \`connectTimeout\`.`,
-      { ...about, cause },
+      `Lock client "${client}" had no answer about "${key}" within ${connectTimeout} ms${why}. Check that the servers run, or raise \`connectTimeout\`.`,
+      { ...about, cause: trouble ?? cause },
     );
   } finally {
     wait.end();
