@@ -10,8 +10,7 @@ import { nextStateChange } from './node-requests.js';
 
 const EMPTY = Buffer.alloc(0);
 
-const isUncertain = (error: unknown): error is ZooKeeperError =>
-  error instanceof ZooKeeperError && error.maybeDone;
+const isUncertain = (error: unknown): boolean => error instanceof ZooKeeperError && error.maybeDone;
 
 /**
  * Creates the persistent nodes, each with the access control list of the client: the directories of locks, which are
@@ -120,12 +119,16 @@ export class ContainerParents {
     await this.settle(path);
   }
 
-  /** Deletes the directory if it is ours still, and empty; resolves to whether there was none. */
+  /**
+   * Deletes the directory if it is empty; resolves to whether there was none. With data in it, it is of others: the answer to our create
+   * or to our deletion may have been lost, and a node with its first data has the version of ours.
+   */
   async #isMissing(path: string): Promise<boolean> {
     const { connection } = this;
     while (connection.state !== 'CLOSED') {
       try {
-        await connection.delete(path, 0);
+        const { data } = await connection.getData(path);
+        if (data.length === 0) await connection.delete(path, 0);
         return false;
       } catch (error) {
         const isLost = error instanceof ZooKeeperError && error.isConnectionLoss;

@@ -132,33 +132,51 @@ describe('The directories of locks', () => {
   );
 
   describe('that were made in vain', () => {
-    it.each<[string, (parents: ContainerParents) => Promise<unknown>]>([
-      ['were there before', () => createPlain('/a')],
+    it.each<[string, (parents: ContainerParents, made: string[]) => Promise<unknown>]>([
+      [
+        'were there before',
+        async (parents, made) => {
+          await createPlain('/a');
+          await parents.make('/a', made);
+        },
+      ],
       [
         'have data now',
-        async (parents) => {
-          await parents.make('/a');
+        async (parents, made) => {
+          await parents.make('/a', made);
           await client.connection.setData('/a', Buffer.from('5'));
         },
       ],
       [
         'were made anew, and may lack the list',
-        async (parents) => {
-          await parents.make('/a');
+        async (parents, made) => {
+          await parents.make('/a', made);
           world.server.remove('/a');
           client.network.once('lost', ({ op }) => op === 'setAcl');
-          await parents.make('/a').catch(() => {});
+          await parents.make('/a', made).catch(() => {});
         },
       ],
     ])('stay if they %s', async (_, change) => {
       const parents = parentsWith(ACL);
-      const changed = change(parents);
       const made: string[] = [];
-      const making = parents.make('/a', made);
-      await run(changed);
+      await run(change(parents, made));
       await isBack();
-      await run(parents.discard(made, making));
+      await run(parents.discard(made, Promise.resolve()));
       expect(nodeAt('/a')).toBeDefined();
+    });
+
+    it('stay if another client has made one with data since ours was deleted, of which no answer came', async () => {
+      const parents = parentsWith();
+      client.network.once('unanswered', ({ op }) => op === 'delete');
+      const discarded = parents.discard(['/a'], parents.make('/a'));
+      client.network.isRefusing = true;
+      await world.clock.runUntil(() => client.connection.state === 'SUSPENDED');
+      const other = await world.join();
+      await run(other.connection.create('/a', Buffer.from('5'), CreateMode.PERSISTENT));
+      client.network.isRefusing = false;
+      await run(discarded);
+      expect(nodeAt('/a')).toBeDefined();
+      await run(other.locks.close());
     });
   });
 
@@ -255,6 +273,38 @@ describe('A directory that was made for one that gives up', () => {
     );
     expect(deleted).toEqual([]);
     await world.clock.runUntil(Promise.all([ours.locks.close(), theirs.locks.close()]));
+  });
+
+  it('is no node that it has only asked for', async () => {
+    world = new VirtualWorld();
+    const [client, operator] = [await world.join(slow), await world.join()];
+    const made = operator.connection.create('/locks', Buffer.alloc(0), CreateMode.PERSISTENT);
+    await world.clock.runUntil(made);
+    client.network.once('unanswered', ({ op, path }) => `${op} ${path}` === 'exists /locks');
+    const given = client.locks.mutex('key').acquire({ wait: 60 });
+    client.network.isRefusing = true;
+    await expect(world.clock.runUntil(given)).rejects.toThrow('60 ms');
+    client.network.isRefusing = false;
+    await world.clock.runUntil(() => client.connection.isConnected);
+    await world.clock.advance(1_000);
+    await world.clock.runUntil(Promise.all([client.locks.close(), operator.locks.close()]));
+    expect(world.server.tree.get('/locks')).toBeDefined();
+  });
+
+  it('is no counter that another client has made while this one was cut off', async () => {
+    world = new VirtualWorld();
+    const [client, other] = [await world.join({ ...slow, literalPaths: true }), await world.join()];
+    client.network.once('lost', ({ op, path }) => `${op} ${path}` === 'create /locks/a');
+    const given = client.locks.mutex('/locks/a/b').acquire({ wait: 100 });
+    client.network.isRefusing = true;
+    await expect(world.clock.runUntil(given)).rejects.toThrow('100 ms');
+    const count = other.locks.sharedCount('a', 5);
+    await world.clock.runUntil(count.start());
+    client.network.isRefusing = false;
+    await world.clock.runUntil(() => client.connection.isConnected);
+    await world.clock.advance(1_000);
+    await world.clock.runUntil(Promise.all([client.locks.close(), other.locks.close()]));
+    expect(world.server.tree.get('/locks/a')).toBeDefined();
   });
 
   it('as the servers refuse its node, is not left behind', async () => {
