@@ -136,8 +136,10 @@ export class SessionLinks implements Liveness {
         onProgress: () => void (isCurrent() && bound()),
         onConnected: (credentials) => {
           if (!isCurrent()) return;
-          bound();
-          this.#connected(link, credentials, openedAt, drop);
+          this.#adopt(credentials, openedAt);
+          if (!isCurrent()) return; // the timeout that was granted now has already elapsed
+          bound(); // by what the session has left now
+          this.#bringUp(link, drop);
         },
         onDisconnected: drop,
         onExpired: (reason) => void (isCurrent() && this.#expired(reason)),
@@ -151,14 +153,7 @@ export class SessionLinks implements Liveness {
   }
 
   /** The servers have accepted the session; it may be used after a `sync`. */
-  #connected(
-    link: PipelinedLink,
-    credentials: SessionCredentials,
-    openedAt: number,
-    drop: (reason: string) => void,
-  ): void {
-    this.#adopt(credentials, openedAt);
-    if (this.#link !== link) return; // the timeout that was granted now has already elapsed
+  #bringUp(link: PipelinedLink, drop: (reason: string) => void): void {
     link.sync().then(
       () => void (this.#link === link && this.#up(link)),
       (error: Error) => drop(error.message),

@@ -457,6 +457,26 @@ describe('The session of a client', () => {
     expect(connection.session?.isAlive).toBe(true);
   });
 
+  it('has all of its time for the sync again once it is attached to', async () => {
+    let cut = () => {};
+    let attached = 0;
+    const attach = (listener: LinkListener) => {
+      attached += 1;
+      cut = () => listener.onDisconnected('hung up');
+      listener.onConnected({ ...CREDENTIALS, timeout: 6_000 });
+    };
+    server.connected = attach;
+    connect(6_000);
+    await clock.runUntil(() => connection.isConnected);
+    server.connected = () => {};
+    cut();
+    await clock.runUntil(() => connection.session!.safeForMs < 500);
+    server.connected = attach;
+    server.answer = (_, reply) => clock.setTimer(() => reply(ReturnCode.OK), 1_500);
+    await clock.runUntil(() => connection.isConnected);
+    expect(attached).toBe(2);
+  });
+
   it.each<[string, (given: LinkListener) => void]>([
     ['takes another step', (given) => given.onProgress!()],
     ['is accepted', (given) => given.onConnected(CREDENTIALS)],
