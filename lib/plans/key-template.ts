@@ -74,7 +74,7 @@ const valueAt = (args: unknown, path: readonly string[]): unknown =>
   );
 
 /** Texts that often result from a missing value or an object. */
-const SPOILT = /^\s*$|^(?:undefined|null|NaN)$|\[object \w+\]/;
+const SPOILT = /^\s*$|^(?:undefined|null|NaN)$|\[object [\w ]+\]/;
 
 /** True if the value may be part of a key. */
 const isUsable = (value: unknown): boolean =>

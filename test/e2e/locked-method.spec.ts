@@ -170,6 +170,7 @@ describe.each(LOCK_KINDS)('A method with @$decorator', (kind) => {
       [{ id: 'null' }, 1, '{0.id} is "null"'],
       [{ id: '[object Object]' }, 1, '{0.id} is "[object Object]"'],
       [{ id: '[object Promise]' }, 1, '{0.id} is "[object Promise]"'],
+      [{ id: '[object Set Iterator]' }, 1, '{0.id} is "[object Set Iterator]"'],
       [{ id: 'a', lines: [] }, 1, '{0.lines.0.sku} is undefined'],
       [{ id: 'a', lines: [{ sku: 'ink' }] }, {}, '{1} is an object'],
       [{ id: 'a', lines: [{ sku: 'ink' }] }, undefined, '{1} is undefined'],

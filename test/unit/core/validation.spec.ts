@@ -35,6 +35,7 @@ describe('A key', () => {
     ['a|NaN#b', '"a|NaN#b"', '"NaN" in it is a value that is missing'],
     ['order:[object Object]', 'order', 'an object was turned into text'],
     ['order:[object Promise]', 'order', 'an object was turned into text'],
+    ['order:[object Map Iterator]', 'order', 'an object was turned into text'],
     ['a\0b', '"a\\u0000b"', 'it contains the control character U+0000'],
     ['a\nb', '"a\\nb"', 'it contains the control character U+000A'],
     ['a\u0085b', 'a', 'it contains the control character U+0085'],
