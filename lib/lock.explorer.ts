@@ -147,9 +147,9 @@ export class LockExplorer implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #connectHandlers({ instance, subtype }: MarkedWrapper): void {
-    // Each module has an instance of its own of what its routes name.
-    const isOfRoutes = subtype !== undefined;
+  #connectHandlers({ instance, subtype, host }: MarkedWrapper): void {
+    // Each module has an instance of its own of what its routes name, and of middleware, which alone has no host.
+    const isOfRoutes = subtype !== undefined || host === undefined;
     if (this.#connected.has(isOfRoutes ? instance.constructor : instance)) return;
     this.#connected.add(instance).add(instance.constructor);
     const handlers = LeadershipHandlers.of(instance);

@@ -8,6 +8,7 @@ import {
   Scope,
   UseGuards,
   type INestApplication,
+  type MiddlewareConsumer,
   type Type,
 } from '@nestjs/common';
 import { LazyModuleLoader, type ModuleRef, REQUEST } from '@nestjs/core';
@@ -136,6 +137,34 @@ describe('Methods that are notified of a leadership', () => {
     const app = await boot({ imports, providers: [Sweeper, Mailer] });
     await eventually('the others were called', () => app.get(Mailer).log.length >= LED.length);
     expect(led).toEqual([app.get(Sweeper)]);
+    await apps.close(app);
+  });
+
+  it('are called once where their class is middleware of several modules', async () => {
+    const led: object[] = [];
+    @Injectable()
+    class Sweeper {
+      @OnLeadership('mailer')
+      sweep() {
+        led.push(this);
+      }
+
+      use(_request: unknown, _response: unknown, next: () => void) {
+        next();
+      }
+    }
+    const imports = ['a', 'b'].map((path) => {
+      @Module({})
+      class Part {
+        configure(consumer: MiddlewareConsumer) {
+          consumer.apply(Sweeper).forRoutes(path);
+        }
+      }
+      return Part;
+    });
+    const app = await boot({ imports, providers: [Mailer] });
+    await eventually('the others were called', () => app.get(Mailer).log.length >= LED.length);
+    expect(led).toHaveLength(1);
     await apps.close(app);
   });
 
