@@ -48,6 +48,12 @@ export class ClientShutdown {
     this.#clients.set(client, { drainTimeout, shutdownTimeout, unfinished });
   }
 
+  /** Closes a client that was not opened after all, and forgets it. */
+  async discard(client: LockClient): Promise<void> {
+    for (const known of [this.#clients, this.#deadlines, this.#logged]) known.delete(client);
+    await client.close();
+  }
+
   /** Waits get a bound, so that what waits for a lock is not waited for in vain. */
   announce(): void {
     for (const [client, { shutdownTimeout }] of this.#clients) client.limitWaits(shutdownTimeout);

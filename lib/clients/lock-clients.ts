@@ -107,18 +107,13 @@ export class LockClients implements OnApplicationShutdown {
   open(name: string, options: LockBackendOptions, isMade: boolean): Promise<LockClient> {
     return this.bootStep(async () => {
       const client = await this.createClient(name, options);
-      this.#shutdown.add(client, options);
-      if (this.#failure) throw this.#failure.error;
-      if (!this.#isUp) this.#boot.add(client);
-      if (isMade) refuseWithoutBackend(name, options);
-      client.on('connection', connectionLogger(this.#logger, name));
-      client.on('endangered', endangeredLogger(this.#logger, name));
-      if (options.logOperations === true) logOperations(this.#logger, client);
-      await client.connect();
-      if ((options.backend ?? 'embedded') === 'embedded')
-        this.#logger.log(
-          `Lock client "${name}" is embedded: its locks exclude only callers in this process, and in this thread of it. For several, choose another backend.`,
-        );
+      try {
+        this.#shutdown.add(client, options);
+        await this.#connect(client, options, isMade);
+      } catch (error) {
+        if (this.#isUp) await this.#shutdown.discard(client); // else all of them are closed
+        throw error;
+      }
       return client;
     }, name);
   }
@@ -190,6 +185,21 @@ export class LockClients implements OnApplicationShutdown {
     await this.#shutdown.drain();
     this.#failure ??= { error: new LockClientClosedError() }; // of a module that is loaded from now on
     await this.#shutdown.close();
+  }
+
+  async #connect(client: LockClient, options: LockBackendOptions, isMade: boolean): Promise<void> {
+    const { name } = client;
+    if (this.#failure) throw this.#failure.error;
+    if (!this.#isUp) this.#boot.add(client);
+    if (isMade) refuseWithoutBackend(name, options);
+    client.on('connection', connectionLogger(this.#logger, name));
+    client.on('endangered', endangeredLogger(this.#logger, name));
+    if (options.logOperations === true) logOperations(this.#logger, client);
+    await client.connect();
+    if ((options.backend ?? 'embedded') === 'embedded')
+      this.#logger.log(
+        `Lock client "${name}" is embedded: its locks exclude only callers in this process, and in this thread of it. For several, choose another backend.`,
+      );
   }
 
   /** The module of this service, and that of every other copy of this package: each copy would have clients of its own. */

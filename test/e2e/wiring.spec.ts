@@ -1,18 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, Module, Scope, type DynamicModule, type Type } from '@nestjs/common';
+import { Global, Injectable, Module, Scope, type DynamicModule, type Type } from '@nestjs/common';
 import { LazyModuleLoader } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createLockClient } from '../../lib/clients/lock-client.factory.js';
 import {
   LockClientClosedError,
   LockClients,
   LockClientUnknownError,
   LockInterceptorMissingError,
   LockModule,
+  type LockModuleOptions,
   OnLeadership,
   ReadLock,
   WithMutex,
 } from '../../lib/index.js';
+import { LOCK_CLIENT_FACTORY } from '../../lib/lock.constants.js';
 import { Deferred, eventually } from '../support/time.js';
 import { clientOf, errorOf, RecordingLogger, Room, useApps } from './support/apps.js';
 
@@ -272,6 +275,36 @@ describe('A module that is loaded lazily', () => {
     expect(app.get(LockClients).names).toEqual(['default']);
     await loader.load(() => AnotherModule);
     expect(app.get(LockClients).names).toEqual(['default', 'lazy']);
+  });
+
+  it('and fails, leaves no lock client behind', async () => {
+    const steps: string[] = [];
+    const createClient = async (name: string, options: LockModuleOptions) => {
+      const client = await createLockClient(name, options);
+      if (name === 'default') return client;
+      const close = client.close.bind(client);
+      return Object.assign(client, {
+        connect: () => Promise.reject(new Error('no server')),
+        close: () => {
+          steps.push('closed');
+          return close();
+        },
+        drain: async () => void steps.push('drained'),
+      });
+    };
+    const factory = { provide: LOCK_CLIENT_FACTORY, useValue: createClient };
+    @Global()
+    @Module({ providers: [factory], exports: [LOCK_CLIENT_FACTORY] })
+    class FactoryModule {}
+    @Module({ imports: [LockModule.forRoot({ name: 'lazy' })] })
+    class LazyModule {}
+
+    const app = await apps.boot({ imports: [FactoryModule] });
+    const load = app.get(LazyModuleLoader).load(() => LazyModule);
+    await expect(load).rejects.toThrow('no server');
+    expect(steps).toEqual(['closed']);
+    await apps.close(app);
+    expect(steps).toEqual(['closed']);
   });
 
   it('after its app was closed gets no lock client', async () => {
