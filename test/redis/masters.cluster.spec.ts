@@ -531,6 +531,30 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
       };
     };
 
+    const deadInQueue = (push: 'LPUSH' | 'RPUSH'): Part => {
+      return async (key, [mine, theirs], names) => {
+        const server = await cluster().masterOf(key);
+        const [queue, deadlines] = [
+          `redisson_lock_queue:{${key}}`,
+          `redisson_lock_timeout:{${key}}`,
+        ];
+        const lease = await fair(mine, key).acquire();
+        fair(theirs, key)
+          .acquire()
+          .catch(() => {}); // it ends with its client
+        await eventually('it queues', async () => (await names()).includes(queue));
+        const line = await server.command('LRANGE', queue, 0, -1);
+        const alive = (await names()).find((name) => name.startsWith('interlock_alive'))!;
+        await server.command(push, queue, 'dead:1');
+        await server.command('ZADD', deadlines, Date.now() + LONG_LEASE, 'dead:1');
+        await server.command('ZADD', alive, Date.now() - 1, 'dead:1');
+        return async () => {
+          await lease.release();
+          expect(await server.command('LRANGE', queue, 0, -1)).toEqual(line);
+        };
+      };
+    };
+
     const lastOfWaiters: Part = async (key, [mine, theirs]) => {
       const server = await cluster().masterOf(key);
       const waiters = `interlock_waiters:{${key}}`;
@@ -552,6 +576,8 @@ describe.each(['ioredis', 'node-redis'] as const)('By %s', (driver) => {
       ['a reader is released beside one that has expired', readerBeside('expired')],
       ['a reader is released beside one whose hold has moved', readerBeside('moved')],
       ['the last waiter for a fair mutex gives up', lastInQueue],
+      ['a fair mutex is released whose first waiter has died', deadInQueue('LPUSH')],
+      ['a fair mutex is released whose last waiter has died', deadInQueue('RPUSH')],
       ['a mutex is released that has one waiter left', lastOfWaiters],
     ])(
       '%s',

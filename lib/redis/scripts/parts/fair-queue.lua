@@ -25,21 +25,27 @@ local function forget(waiters)
   inChunks('zrem', alive, waiters)
 end
 
--- The waiter at that place, or false. A queue that this script has emptied is an error while its slot is moving.
+-- The reply, or false where the key is not there: while its slot is moving, one that this script has emptied can neither be read nor
+-- written to.
+local function ask(...)
+  local reply = redis.pcall(...)
+  return type(reply) ~= 'table' and reply
+end
+
+-- The waiter at that place, or false.
 local function at(place)
-  local waiter = redis.pcall('lindex', queue, place)
-  return type(waiter) == 'string' and waiter
+  return ask('lindex', queue, place)
 end
 
 local function areAllOurs()
-  return redis.call('llen', queue) == redis.call('zcard', alive)
+  return redis.call('llen', queue) == ask('zcard', alive)
 end
 
 -- Sets the deadline of a waiter that has become the last: it may not have been changed for those that left ahead of it.
 local function setLast()
   local last = at(-1)
   if last and areAllOurs() then
-    local most = math.max(redis.call('pttl', lock), 0) + redis.call('llen', queue) * wait
+    local most = math.max(ask('pttl', lock) or 0, 0) + redis.call('llen', queue) * wait
     redis.call('zadd', timeouts, 'xx', now + most, last)
   end
 end
@@ -95,12 +101,11 @@ local function removeDead()
       behind[#behind + 1], waits[#waits + 1] = waiter, #removed
     end
   end
-  if first == 1 then
-    redis.call('del', queue)
-  elseif first then
-    redis.call('ltrim', queue, 0, first - 2)
+  if first then
+    redis.call('ltrim', queue, 0, first - 1) -- the first of the dead stays until the living are back: see `ask`
+    inChunks('rpush', queue, behind)
+    redis.call('lrem', queue, 1, line[first])
   end
-  inChunks('rpush', queue, behind)
   for i, waiter in ipairs(behind) do
     shift(waiter, waits[i])
   end
@@ -121,7 +126,7 @@ end
 local function dropOverdue()
   for _ = 1, DEAD_AT_ONCE do
     local head = at(0)
-    if not head or head == holder or redis.call('zscore', alive, head) then
+    if not head or head == holder or ask('zscore', alive, head) then
       return false
     end
     local deadline = redis.call('zscore', timeouts, head)
