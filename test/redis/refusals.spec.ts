@@ -69,6 +69,16 @@ async function errorOf(promise: Promise<unknown>): Promise<Error> {
 describe.each(Object.entries(REFUSALS))('While a server %s,', (_, { code, begin, end }) => {
   afterEach(() => end(server()));
 
+  it('the fencing token of a lease that is held rejects with the reason', async () => {
+    await connected();
+    const lease = await client.mutex(`${code} token`).acquire();
+    await begin(server());
+    const error = await errorOf(lease.fencingToken());
+    expect(error).toBeInstanceOf(LockConnectionError);
+    expect(error.message).toContain(code);
+    expect(lease.isHeld).toBe(true);
+  });
+
   it('an acquire of any kind that has waited in vain rejects with the reason for the missing answer', async () => {
     await connected(WAIT);
     await begin(server());
@@ -455,6 +465,39 @@ describe('A lock client with a server user that', () => {
       await server().command('ACL', 'SETUSER', name, 'resetpass', `>${PASSWORD}`);
       await (await acquired).release();
       await eventually('it is released', async () => !(await held.isLocked()));
+    });
+
+    it('is refused the login hears so when it asks for something', async () => {
+      const name = `asking-${driver}`;
+      await userWho(name);
+      const client = await made({ ...connectTo(0, `${name}:${PASSWORD}@`), connectTimeout: 1_000 });
+      await client.connect();
+      const key = `asked ${driver}`;
+      const lease = await client.mutex(key).acquire({ lease: 600_000 });
+      let refusals = 0;
+      client.on(
+        'connection',
+        ({ reason }) => void (refusals += reason.includes('WRONGPASS') ? 1 : 0),
+      );
+      await server().command('ACL', 'SETUSER', name, 'resetpass', '>another');
+      await server().command('CLIENT', 'KILL', 'USER', name);
+      await eventually('it is refused', () => refusals > 0);
+      const asked = [
+        client.mutex(key).holders(),
+        client.countDownLatch(`latch of ${key}`).getCount(),
+        client.countDownLatch(`latch of ${key}`).trySetCount(1),
+        client.semaphore(`permits of ${key}`).getPermits(),
+        lease.fencingToken(),
+        lease.extend(500_000),
+      ];
+      for (const error of await Promise.all(asked.map(errorOf))) {
+        expect(error).toBeInstanceOf(LockConnectionError);
+        expect(error).toMatchObject({ key: expect.stringContaining(key), client: 'far' });
+        expect(String(error.cause)).toContain('WRONGPASS');
+      }
+      expect(lease.isHeld).toBe(true);
+      await server().command('ACL', 'SETUSER', name, `>${PASSWORD}`);
+      await lease.release();
     });
 
     it('names a database that there is not cannot connect, and hears why', async () => {

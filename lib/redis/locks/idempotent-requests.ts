@@ -42,7 +42,7 @@ export class IdempotentRequests {
     const send = () =>
       connection.run(script, [...keys, numbers.record], [...numbers.terms(number), ...args]);
     let cause: unknown;
-    const over = () => this.#unknownOutcome(cause);
+    const over = () => this.#unknownOutcome(cause ?? connection.trouble);
     const failed = (error: unknown) => (cause = error);
     const bound = new Deadline(clock, clock.now() + connectTimeout, over);
     try {
