@@ -507,6 +507,21 @@ describe('A lock client with a server user that', () => {
     });
   });
 
+  it('may not select its database is not reported as connected, where ioredis does not look at the server', async () => {
+    const unready = {
+      host: HOST,
+      port: server().port,
+      db: 99,
+      enableReadyCheck: false,
+      ...AT_ONCE,
+    };
+    const client = await made({ driver: 'ioredis', connect: unready, connectTimeout: 300 });
+    const states = new Set<string>();
+    client.on('connection', ({ state }) => void states.add(state));
+    await expect(client.connect()).rejects.toThrow(/within 300 ms \(.*DB index is out of range\)/);
+    expect([...states]).toEqual(['SUSPENDED']);
+  });
+
   it('may not publish is warned of it once, and leaves nothing locked forever', async () => {
     const client = await made(await userWho('mute', 'resetchannels'));
     await client.connect();

@@ -51,6 +51,8 @@ export class ConnectionStates {
   #wasReady = false;
   #hasEnded = false;
   #lastError = '';
+  /** Whether the connection was refused its database: it is about to close, although ioredis may report it as ready before. */
+  #hasOtherDatabase = false;
   /** Progress of a reconnect of our own that looks for the primary; `none` once it is ready again, or has failed. */
   #renewal: 'none' | 'closing' | 'connecting' = 'none';
   #renewedAt = -Infinity;
@@ -108,6 +110,7 @@ export class ConnectionStates {
 
   /** Records that the servers answer. */
   ready(): void {
+    if (this.#hasOtherDatabase) return;
     this.#hasEnded = false;
     this.suspendedAt = Infinity;
     this.#lastError = '';
@@ -148,10 +151,13 @@ export class ConnectionStates {
   #failedToConnect(error: unknown): void {
     const { client } = this.settings;
     this.#lastError = reasonOf(error);
-    if (isOfSelect(error) && !isRedisCluster(client)) client.disconnect(true);
+    if (!isOfSelect(error) || isRedisCluster(client)) return;
+    this.#hasOtherDatabase = true;
+    client.disconnect(true);
   }
 
   #suspended(): void {
+    this.#hasOtherDatabase = false;
     this.suspendedAt = Math.min(this.suspendedAt, this.settings.clock.now()); // each failed attempt emits 'close', too
     this.#renewal = this.#renewal === 'closing' ? 'connecting' : 'none';
     if (!this.#isLooking) this.#tell('SUSPENDED', this.#lastError || 'connection closed');
