@@ -9,9 +9,12 @@ jest.setTimeout(60_000);
 const server = useRedis();
 const { connected } = useClients('patient');
 
+/** In ms: time enough on a busy machine to connect, and for an answer. */
+const PATIENCE = 3_000;
+
 /** The lease is far longer than the test, so that its end is not what ends a call. */
 const mine = () =>
-  connected({ connect: server().url, connectTimeout: 300, watchdogTimeout: 600_000 });
+  connected({ connect: server().url, connectTimeout: PATIENCE, watchdogTimeout: 600_000 });
 
 const QUESTIONS: Record<string, (client: RedisLockClient) => Promise<unknown>> = {
   'holders of a mutex': (client) => client.mutex('mutex').holders(),
@@ -31,16 +34,26 @@ const QUESTIONS: Record<string, (client: RedisLockClient) => Promise<unknown>> =
 describe('When the server does not answer for the connectTimeout', () => {
   afterEach(() => server().thaw());
 
-  it.each(Object.keys(QUESTIONS))('%s rejects', async (name) => {
+  it('all questions reject', async () => {
     const client = await mine();
+    const askAll = () =>
+      Object.entries(QUESTIONS).map(([name, ask]) => [name, ask(client)] as const);
     server().freeze();
-    await expect(QUESTIONS[name]!(client)).rejects.toMatchObject({
-      constructor: LockConnectionError,
-      client: 'patient',
-      message: expect.stringContaining('within 300 ms'),
-    });
+    const asked = askAll();
+    const errors = await Promise.all(
+      asked.map(([, answer]) => answer.catch((error: unknown) => error)),
+    );
+    for (const [i, [name]] of asked.entries())
+      expect([name, errors[i]]).toEqual([
+        name,
+        expect.objectContaining({
+          constructor: LockConnectionError,
+          client: 'patient',
+          message: expect.stringContaining(`within ${PATIENCE} ms`),
+        }),
+      ]);
     server().thaw();
-    await QUESTIONS[name]!(client);
+    await Promise.all(askAll().map(([, answer]) => answer));
   });
 
   it('the fencing token of a held lease rejects, and can be requested again', async () => {
