@@ -40,7 +40,7 @@ export async function makeClient(name: string, options: RedisLockOptions): Promi
         { client: name },
       );
     const ours = isRedisCluster(client) ? OURS_OF_CLUSTERS : OURS;
-    return duplicateOf(client, { socketTimeout: silence }, ours);
+    return lookingFirst(duplicateOf(client, { socketTimeout: silence }, ours));
   }
   const driver = await loadDriver(name, client === undefined ? options.driver : 'node-redis');
   refuseOptionsOfOther(isIoRedisPackage(driver) ? 'ioredis' : 'node-redis', name, options);
@@ -59,9 +59,21 @@ function byIoRedis(
     const each = { redisOptions: { socketTimeout, ...redisOptions } };
     return new Cluster(cluster.nodes, { ...cluster.options, ...each, ...OURS_OF_CLUSTERS });
   }
-  return typeof connect === 'string'
-    ? new Redis(connect, { socketTimeout, ...OURS })
-    : new Redis({ socketTimeout, ...connect, ...OURS });
+  return lookingFirst(
+    typeof connect === 'string'
+      ? new Redis(connect, { socketTimeout, ...OURS })
+      : new Redis({ socketTimeout, ...connect, ...OURS }),
+  );
+}
+
+/**
+ * ioredis 5 sends what waits right behind the `SELECT` of a new connection, in database 0 if that is refused, unless it looks at the
+ * server first.
+ */
+function lookingFirst(client: RedisClient): RedisClient {
+  const options = client.options as { db?: number; enableReadyCheck?: boolean };
+  if (options.db) options.enableReadyCheck = true;
+  return client;
 }
 
 function byNodeRedis(

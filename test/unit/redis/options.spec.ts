@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createRequire } from 'node:module';
 import { LockOptionsError } from '../../../lib/core/errors/index.js';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../../../lib/redis/locks/back-off.js';
 import { createRedisLockClient } from '../../../lib/redis/create-redis-lock-client.js';
 import { type IoRedis, isIoRedisPackage } from '../../../lib/redis/drivers.js';
+import { makeClient } from '../../../lib/redis/make-client.js';
 import type { NodeRedis } from '../../../lib/redis/node-redis/node-redis.js';
 import { newPermitHolder, permitIdsOf } from '../../../lib/redis/semaphores/permit-holder.js';
 import { driftAdjustedDeadline } from '../../../lib/redis/locks/redis-grant.js';
@@ -68,6 +69,19 @@ describe('A Redis client', () => {
     { cluster: { nodes: [{ host: 'redis-1', port: 7_000 }], options: { redisOptions: {} } } },
   ])('may have %j', async (options) => {
     await (await create(options)).close();
+  });
+
+  it.each([
+    [3, true],
+    [0, false],
+  ])('in database %d looks at the server before it sends what waits: %p', async (db, looks) => {
+    const unready = { db, enableReadyCheck: false, lazyConnect: true };
+    const template = new Redis(unready);
+    for (const options of [{ connect: unready }, { client: template }]) {
+      const client = await makeClient('unit', options);
+      expect(client.options).toMatchObject({ db, enableReadyCheck: looks });
+    }
+    expect(template.options.enableReadyCheck).toBe(false);
   });
 
   it.each([
