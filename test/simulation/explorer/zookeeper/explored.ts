@@ -142,7 +142,7 @@ export const EXPLORED: readonly Explored[] = [
     16,
     'long',
   ),
-  row('double barrier', DISTURBED, 380_431, 23, 'long'),
+  row('double barrier', DISTURBED, 486_877, 23, 'long'),
   row('mutex', { ...TWICE, kinds: ['cut', 'throttle', 'expire'] }, 6_366, 30, 'long'),
 ];
 
