@@ -198,7 +198,7 @@ describeSince7.each(DRIVERS)(
           settled.push(
             lease.release(),
             of(other, key).using(() => {}),
-            of(other, `{${key}}`).using(() => {}),
+            of(other, `{${key}}:too`).using(() => {}),
           );
           await eventually('one was refused', async () =>
             /errorstat_(TRYAGAIN|ASK)/.test(String(await before.command('INFO', 'errorstats'))),
