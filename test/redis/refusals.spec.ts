@@ -443,6 +443,19 @@ describe('A lock client with a server user that', () => {
       expect(await client.mutex(`held ${driver}`).isLocked()).toBe(true);
     });
 
+    /** Replaces the password of the user; resolves when a login of the client was refused, to how often that has happened. */
+    async function refusedLogins(client: RedisLockClient, user: string): Promise<() => number> {
+      let refusals = 0;
+      client.on(
+        'connection',
+        ({ reason }) => void (refusals += reason.includes('WRONGPASS') ? 1 : 0),
+      );
+      await server().command('ACL', 'SETUSER', user, 'resetpass', '>another');
+      await server().command('CLIENT', 'KILL', 'USER', user);
+      await eventually('it is refused', () => refusals > 0);
+      return () => refusals;
+    }
+
     it('has another password for a while goes on when it has its own again', async () => {
       const name = `changed-${driver}`;
       await userWho(name);
@@ -450,18 +463,11 @@ describe('A lock client with a server user that', () => {
       await client.connect();
       const held = client.mutex(`released ${driver}`);
       const lease = await held.acquire();
-      let refusals = 0;
-      client.on(
-        'connection',
-        ({ reason }) => void (refusals += reason.includes('WRONGPASS') ? 1 : 0),
-      );
-      await server().command('ACL', 'SETUSER', name, 'resetpass', '>another');
-      await server().command('CLIENT', 'KILL', 'USER', name);
-      await eventually('it is refused', () => refusals > 0);
+      const refusals = await refusedLogins(client, name);
       const acquired = client.mutex(`free ${driver}`).acquire({ wait: 20_000 });
       await lease.release();
-      const before = refusals;
-      await eventually('it is refused with what it has to send', () => refusals > before + 1);
+      const before = refusals();
+      await eventually('it is refused with what it has to send', () => refusals() > before + 1);
       await server().command('ACL', 'SETUSER', name, 'resetpass', `>${PASSWORD}`);
       await (await acquired).release();
       await eventually('it is released', async () => !(await held.isLocked()));
@@ -474,14 +480,7 @@ describe('A lock client with a server user that', () => {
       await client.connect();
       const key = `asked ${driver}`;
       const lease = await client.mutex(key).acquire({ lease: 600_000 });
-      let refusals = 0;
-      client.on(
-        'connection',
-        ({ reason }) => void (refusals += reason.includes('WRONGPASS') ? 1 : 0),
-      );
-      await server().command('ACL', 'SETUSER', name, 'resetpass', '>another');
-      await server().command('CLIENT', 'KILL', 'USER', name);
-      await eventually('it is refused', () => refusals > 0);
+      await refusedLogins(client, name);
       const asked = [
         client.mutex(key).holders(),
         client.countDownLatch(`latch of ${key}`).getCount(),

@@ -7,7 +7,7 @@ const MAX_BYTES = 512;
 const CONTROL = /\p{Cc}/u;
 /** Nothing that can be seen. */
 const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
-/** An object that was turned into text: a DTO, a Map and its iterators, a promise that nobody awaited. */
+/** An object that was turned into text: a DTO, a Map and its iterators, a promise that was not awaited. */
 const OBJECT = /\[object [\w ]+\]/;
 /** A missing value that was turned into text, as a whole part of a key. */
 const MISSING = /(?:^|[:/|#])(undefined|null|NaN)(?=$|[:/|#])/;

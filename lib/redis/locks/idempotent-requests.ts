@@ -1,11 +1,10 @@
-import { LockConnectionError } from '../../core/errors/index.js';
+import { LockConnectionError, LockError } from '../../core/errors/index.js';
 import type { RedisArgument } from '../connection/ioredis.js';
 import type { LockName } from '../connection/lock-name.js';
-import { lockErrorOf } from '../connection/redis-error.js';
+import { isRefusedLogin, lockErrorOf, reasonOf } from '../connection/redis-error.js';
 import { Deadline, retryUntilAnswered } from '../connection/retry-until-answered.js';
 import type { Script } from '../connection/script.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { answerInTime } from './answer-in-time.js';
 import type { RequestNumbers } from '../connection/request-numbers.js';
 
 /** Delay before a failed request is sent again, in ms. */
@@ -65,5 +64,39 @@ export class IdempotentRequests {
       `Redis did not answer a request for "${key}" of client "${client}" within ${this.context.connectTimeout} ms: the outcome is unknown, as the request may have been carried out, or may still be. Check the state on the server before you repeat it.`,
       { ...this.about, cause },
     );
+  }
+}
+
+/**
+ * Settles as the request about a lock does. A request waits for a connection without bound, so this rejects with
+ * `LockConnectionError` if there is no answer within the client's `connectTimeout`, or there will be none; with `LockKeyError` if
+ * the key holds something else.
+ */
+export async function answerInTime<T>(
+  { clock, connection, connectTimeout }: RecipeContext,
+  about: { readonly key: string; readonly client?: string | undefined },
+  request: Promise<T>,
+): Promise<T> {
+  const unanswered = (when: string, cause: unknown, advice: string) =>
+    new LockConnectionError(
+      `Redis did not answer a request about "${about.key}" of client "${about.client}" ${when}. ${advice}.`,
+      { ...about, cause },
+    );
+  const over = () =>
+    unanswered(
+      `within ${connectTimeout} ms`,
+      connection.trouble,
+      'Check that the server runs, or raise `connectTimeout`',
+    );
+  try {
+    return await new Deadline(clock, clock.now() + connectTimeout, over).until(request);
+  } catch (error) {
+    const settled = lockErrorOf(error, about, connection);
+    if (settled instanceof LockError) throw settled;
+    const why = reasonOf(error);
+    const advice = isRefusedLogin(why)
+      ? 'Check the user and the password'
+      : 'Check that the server runs';
+    throw unanswered(`(${why})`, error, advice);
   }
 }

@@ -5,7 +5,7 @@ import type { HandOff, LockIdentity } from '../../core/lock.js';
 import type { Renewal } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { lockBury, lockRenew, tokenRaise } from '../scripts/index.js';
-import { answerInTime } from './answer-in-time.js';
+import { answerInTime } from './idempotent-requests.js';
 import type { HandedHold, LocalQueuePlace } from './local-queue.js';
 import type { LockCommand, LockCommands } from './lock-commands.js';
 

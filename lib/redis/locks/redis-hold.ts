@@ -6,7 +6,7 @@ import { Hold, type HoldBackend } from '../../core/internal/hold.js';
 import { reasonOf } from '../connection/redis-error.js';
 import { HoldCheck, type Registration, type Renewable } from '../connection/renewal-schedule.js';
 import type { RecipeContext } from '../recipe-context.js';
-import { answerInTime } from './answer-in-time.js';
+import { answerInTime } from './idempotent-requests.js';
 import { GuardedWrites } from './guarded-writes.js';
 import { type NextCaller, nextCallerOf } from './next-caller.js';
 import type { LockCommands } from './lock-commands.js';

@@ -3,9 +3,8 @@ import { validateAcquireOptions, validatePermits } from '../../core/internal/val
 import type { AcquireOptions } from '../../core/lock.js';
 import type { LockName } from '../connection/lock-name.js';
 import type { Script } from '../connection/script.js';
-import { answerInTime } from '../locks/answer-in-time.js';
 import { contend, type Contest } from '../locks/contend.js';
-import { IdempotentRequests } from '../locks/idempotent-requests.js';
+import { answerInTime, IdempotentRequests } from '../locks/idempotent-requests.js';
 import type { AcquireCommands } from '../locks/lock-commands.js';
 import type { RecipeContext } from '../recipe-context.js';
 import { latchAwait, latchCountDown, latchDelete, latchSet } from '../scripts/index.js';

@@ -9,7 +9,7 @@ import type {
   TransportLink,
 } from '../connection/transport.js';
 import { codeName, ReturnCode } from '../connection/zookeeper-error.js';
-import { destroyUnlessEnded } from './closing-socket.js';
+import { destroyUnlessEnded, NOT_ACCEPTED, socketFailure } from './closing-socket.js';
 import { DigestMd5, type ZooKeeperSaslOptions } from './digest-md5.js';
 import { FrameDelivery } from './frame-delivery.js';
 import { FrameReader } from './frame-reader.js';
@@ -27,7 +27,6 @@ import {
   Xid,
 } from './records.js';
 import { RequestTable } from './request-table.js';
-import { NOT_ACCEPTED, socketFailure } from './socket-failure.js';
 
 /** The latest transaction that the links of one session have seen. A server that is behind it refuses the session. */
 export interface SeenZxid {
